@@ -1,0 +1,37 @@
+"""A problem in engine units: what a kernel knows of it.
+
+In engine units larger is better in every coordinate and every noisy coordinate is 1-sub-Gaussian, so distances are
+counted in standard deviations. Coordinates that carry noise come first, exact ones (a price, a size) last.
+"""
+
+from typing import NamedTuple
+
+from numpy import float64, int64
+from numpy.typing import NDArray
+
+from paretoguard.engine.geometry import Polyhedron
+
+Floats = NDArray[float64]
+Integers = NDArray[int64]
+
+
+class Space(NamedTuple):
+    """The engine's view of a problem with K arms, d objectives (the first `noisy` of them noisy) and m + e rows.
+
+    Row l of the m noisy rows reads: region.A[l] · x[:noisy] + exact_part[l] · x[noisy:] <= region.b[l], with
+    region.A[l] of unit norm. The e rows that touch exact coordinates only read: exact_A · x[noisy:] <= exact_b.
+    """
+
+    arms: int
+    objectives: int
+    noisy: int
+    order: Integers  # [d] engine coordinate -> position of the objective in the user's list
+    scale: Floats  # [d] engine value = user's value * scale (sign / sigma; only the sign where exact)
+    region: Polyhedron  # the noisy rows over the noisy coordinates
+    exact_part: Floats  # [m, d - noisy]
+    exact_A: Floats  # [e, d - noisy]
+    exact_b: Floats  # [e]
+    tolerance: Floats  # [d] how far a returned arm may be beaten in every objective; 0 = not at all
+    row_tolerance: Floats  # [m] how far a returned arm may violate a noisy row, in its unit; 0 = not at all
+    exact_row_tolerance: Floats  # [e]
+    sigma_u: float  # sub-Gaussian norm of the noise vector (spec: depends on the declared dependence)
