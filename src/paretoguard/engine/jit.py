@@ -23,7 +23,7 @@ import sys
 import tempfile
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, TypeVar, cast
+from typing import Any, Protocol, TypeVar, cast
 
 import numba
 from numba.core import config, serialize
@@ -31,6 +31,17 @@ from numba.core.caching import CompileResultCacheImpl, FunctionCache, _CacheLoca
 from numba.extending import overload
 
 F = TypeVar("F", bound=Callable[..., Any])
+
+
+class Part(Protocol):
+    """A function with one body per record type."""
+
+    def __call__(self, record: Any, *arguments: Any) -> Any:
+        """Run the body registered for the type of `record`."""
+
+    def register(self, record: type, body: Callable[..., Any] | None = None) -> Any:
+        """Add the body for a record type; without `body`, a decorator."""
+
 
 COMPILED = not config.DISABLE_JIT
 FOLDERS_KEPT = 6
@@ -54,7 +65,7 @@ def entry(function: F) -> F:
     return cast(F, kernel)
 
 
-def part(stub: F) -> F:
+def part(stub: Callable[..., Any]) -> Part:
     """Declare a function whose body is chosen by the type of its first argument (a NamedTuple).
 
     The stub's own body runs when no body is registered: let it raise TypeError.
@@ -74,7 +85,7 @@ def part(stub: F) -> F:
         return original_register(record, body)
 
     generic.register = register
-    return cast(F, generic)
+    return cast(Part, generic)
 
 
 def cache_folder() -> Path | None:

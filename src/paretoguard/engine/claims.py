@@ -1,0 +1,99 @@
+"""What is certain at any time, also before an answer is found: each arm's status by chains of certified claims.
+
+- infeasible: outside P, with its evidence;
+- dominated: a chain i < j1 < ... < jk of certified dominances that ends in an arm certified feasible;
+- optimal: certified feasible and, for each other arm j: j infeasible, or i certified not dominated by j, or a chain
+  from j that ends in i or in an arm k with i certified not dominated by k.
+"""
+
+from typing import Any, NamedTuple
+
+from numpy import int64, uint8
+from numpy.typing import NDArray
+
+from paretoguard.engine.evidence.parts import dominated, undominated
+from paretoguard.engine.jit import inner
+from paretoguard.engine.space import Space
+from paretoguard.engine.state import State
+
+UNDECIDED, OPTIMAL, DOMINATED, INFEASIBLE = 0, 1, 2, 3
+
+
+@inner
+def settle(
+    evidence: NamedTuple, now: Any, space: Space, state: State, statuses: NDArray[uint8], by: NDArray[int64]
+) -> None:
+    """Write each arm's certified status and, for a dominated one, the arm that ends its chain (else -1)."""
+    for i in range(space.arms):
+        out = state.inside[i] == 0 and state.weight[i] >= now.bar
+        statuses[i] = INFEASIBLE if out else UNDECIDED
+        by[i] = -1
+    for i in range(space.arms):
+        if is_feasible(now, state, i) and _is_unbeaten(evidence, now, space, state, statuses, i):
+            statuses[i] = OPTIMAL
+    _spread_dominance(evidence, now, space, state, statuses, by)
+
+
+@inner
+def is_feasible(now: Any, state: State, i: int) -> bool:
+    """Is i certified feasible?"""
+    return bool(state.inside[i] == 1 and state.weight[i] >= now.bar)
+
+
+@inner
+def _is_unbeaten(
+    evidence: NamedTuple, now: Any, space: Space, state: State, statuses: NDArray[uint8], i: int
+) -> bool:
+    """Is i certified undominated by every arm that may be feasible?  Scratch: mark (1 = j is harmless), queue."""
+    pending, left = 0, 0
+    for j in range(space.arms):
+        harmless = j == i or undominated(evidence, now, space, state, i, j) >= 0.0
+        state.mark[j] = 1 if harmless else 0
+        if harmless:
+            state.queue[pending] = j
+            pending += 1
+        elif statuses[j] != INFEASIBLE:
+            left += 1
+    # Whatever is dominated by a harmless arm is harmless: if i were below j, it would be below that arm too.
+    while pending > 0 and left > 0:
+        pending -= 1
+        k = state.queue[pending]
+        for j in range(space.arms):
+            if state.mark[j] == 0 and dominated(evidence, now, space, state, j, k) >= 0.0:
+                state.mark[j] = 1
+                state.queue[pending] = j
+                pending += 1
+                if statuses[j] != INFEASIBLE:
+                    left -= 1
+    return left == 0
+
+
+@inner
+def _spread_dominance(
+    evidence: NamedTuple, now: Any, space: Space, state: State, statuses: NDArray[uint8], by: NDArray[int64]
+) -> None:
+    """Mark as dominated whatever a chain leads down to from an arm certified feasible.
+
+    Chains that end in an optimal arm come first: they make the better explanation. Each arm is entered once.
+    """
+    for i in range(space.arms):
+        state.mark[i] = 0
+    for wanted in (True, False):
+        for source in range(space.arms):
+            if state.mark[source] == 1 or not is_feasible(now, state, source):
+                continue
+            if (statuses[source] == OPTIMAL) != wanted:
+                continue
+            state.mark[source] = 1
+            state.queue[0], pending = source, 1
+            while pending > 0:
+                pending -= 1
+                k = state.queue[pending]
+                for i in range(space.arms):
+                    if state.mark[i] == 0 and dominated(evidence, now, space, state, i, k) >= 0.0:
+                        state.mark[i] = 1
+                        state.queue[pending] = i
+                        pending += 1
+                        if statuses[i] == UNDECIDED:
+                            statuses[i] = DOMINATED
+                            by[i] = source

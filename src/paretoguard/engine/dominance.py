@@ -1,0 +1,92 @@
+"""Which empirical means dominate which: margins between two arms, and the Pareto set of the feasible arms.
+
+For the Pareto set each feasible arm keeps one *witness*, a feasible arm that dominates it. A new result of arm p can
+only break the witness p, or make p a witness: the set is kept up to date in O(K d) a result and O(K) memory.
+"""
+
+import math
+from typing import TYPE_CHECKING
+
+from paretoguard.engine.jit import inner
+from paretoguard.engine.space import Space
+
+if TYPE_CHECKING:
+    from paretoguard.engine.state import State
+
+
+@inner
+def beats(space: Space, state: "State", j: int, i: int) -> bool:
+    """Is the mean of j at least that of i, plus half the tolerance, in every objective?  (j dominates i)"""
+    for c in range(space.objectives):
+        if state.means[i, c] + 0.5 * space.tolerance[c] > state.means[j, c]:
+            return False
+    return True
+
+
+@inner
+def least_gain(space: Space, state: "State", i: int, j: int) -> float:
+    """m(i,j) = min_c (mean_j - mean_i) over the noisy coordinates; -inf if an exact coordinate says i is above j."""
+    for c in range(space.noisy, space.objectives):
+        if state.means[i, c] > state.means[j, c]:
+            return -math.inf
+    gain = math.inf
+    for c in range(space.noisy):
+        gain = min(gain, state.means[j, c] - state.means[i, c])
+    return gain
+
+
+@inner
+def best_lead(space: Space, state: "State", i: int, j: int) -> float:
+    """M(i,j) = max_c (mean_i - mean_j + tolerance_c); +inf if an exact coordinate says that i leads."""
+    for c in range(space.noisy, space.objectives):
+        if state.means[i, c] + space.tolerance[c] > state.means[j, c]:
+            return math.inf
+    lead = -math.inf
+    for c in range(space.noisy):
+        lead = max(lead, state.means[i, c] - state.means[j, c] + space.tolerance[c])
+    return lead
+
+
+@inner
+def find_witness(space: Space, state: "State", i: int) -> None:
+    """Set the witness of the feasible arm i, and whether it belongs to the Pareto set."""
+    for j in range(space.arms):
+        if j != i and state.inside[j] == 1 and beats(space, state, j, i):
+            state.witness[i] = j
+            state.optimal[i] = 0
+            return
+    state.witness[i] = -1
+    state.optimal[i] = 1
+
+
+@inner
+def rebuild_front(space: Space, state: "State") -> None:
+    """Work out every witness from scratch."""
+    for i in range(space.arms):
+        state.optimal[i] = 0
+        if state.inside[i] == 1:
+            find_witness(space, state, i)
+
+
+@inner
+def update_front(space: Space, state: "State", p: int) -> None:
+    """Mend witnesses after the mean of p has changed.
+
+    Whatever else changed at the same time is mended by its own call: afterwards each feasible arm either has a valid
+    witness or was compared with every arm that changed.
+    """
+    p_inside = state.inside[p] == 1
+    for i in range(space.arms):
+        if i == p or state.inside[i] == 0:
+            continue
+        if state.witness[i] == p:
+            if not (p_inside and beats(space, state, p, i)):
+                find_witness(space, state, i)
+        elif state.optimal[i] == 1 and p_inside and beats(space, state, p, i):
+            state.witness[i] = p
+            state.optimal[i] = 0
+    state.optimal[p] = 0
+    if p_inside:
+        keeper = state.witness[p]
+        if keeper < 0 or state.inside[keeper] == 0 or not beats(space, state, keeper, p):
+            find_witness(space, state, p)

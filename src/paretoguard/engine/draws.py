@@ -1,0 +1,131 @@
+"""Counter-based random numbers: sample n of arm a in run r depends on (seed, r, a, n) alone.
+
+The generator is Philox4x32-10 (Salmon, Moraes, Dror, Shaw, SC 2011). Its 32-bit words live in uint64, and every
+constant is an np.uint64, because `word + 1` would silently turn a uint64 into an int64. Since nothing is carried from
+one draw to the next, any number of threads gives the same rewards, and every algorithm of a study sees the same ones.
+"""
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+from numpy import float64, int64, uint64
+from numpy.typing import NDArray
+
+from paretoguard.engine.jit import inner, part
+
+_MULTIPLY_0, _MULTIPLY_1 = uint64(0xD2511F53), uint64(0xCD9E8D57)
+_WEYL_0, _WEYL_1 = uint64(0x9E3779B9), uint64(0xBB67AE85)
+_MASK, _32, _16, _8, _5, _6 = uint64(0xFFFFFFFF), uint64(32), uint64(16), uint64(8), uint64(5), uint64(6)
+_ROUNDS = 10
+_TWO_PI = 2.0 * math.pi
+
+REWARDS, DECISIONS = uint64(0), uint64(1)  # disjoint streams: what arms return, what a policy draws
+
+BERNOULLI, TWO_POINT, GAUSSIAN, CONSTANT = 0, 1, 2, 3
+
+
+@inner
+def philox(
+    c0: uint64, c1: uint64, c2: uint64, c3: uint64, k0: uint64, k1: uint64
+) -> tuple[uint64, uint64, uint64, uint64]:
+    """Four random 32-bit words from a 128-bit counter and a 64-bit key, all as 32-bit words."""
+    for _ in range(_ROUNDS):
+        product_0, product_1 = _MULTIPLY_0 * c0, _MULTIPLY_1 * c2
+        c0, c1, c2, c3 = (
+            (product_1 >> _32) ^ c1 ^ k0,
+            product_1 & _MASK,
+            (product_0 >> _32) ^ c3 ^ k1,
+            product_0 & _MASK,
+        )
+        k0, k1 = (k0 + _WEYL_0) & _MASK, (k1 + _WEYL_1) & _MASK
+    return c0, c1, c2, c3
+
+
+@inner
+def unit(high: uint64, low: uint64) -> float:
+    """A double in [0, 1) with 53 random bits from two 32-bit words."""
+    return (float64(high >> _5) * 67108864.0 + float64(low >> _6)) * (1.0 / 9007199254740992.0)
+
+
+@inner
+def uniforms(key: NDArray[uint64], arm: int, n: int, block: int, stream: uint64) -> tuple[float, float]:
+    """Two doubles in [0, 1) for key = (seed, run): block `block` of draw `n` of `arm` in `stream`."""
+    count = uint64(n)
+    w0, w1, w2, w3 = philox(
+        count & _MASK,
+        uint64(arm),
+        key[1] & _MASK,
+        uint64(block) | (stream << _8) | ((count >> _32) << _16),
+        key[0] & _MASK,
+        key[0] >> _32,
+    )
+    return unit(w0, w1), unit(w2, w3)
+
+
+@inner
+def normals(u: float, v: float) -> tuple[float, float]:
+    """Two independent standard normal numbers from two uniform ones (Box–Muller)."""
+    radius = math.sqrt(-2.0 * math.log1p(-u))
+    return radius * math.cos(_TWO_PI * v), radius * math.sin(_TWO_PI * v)
+
+
+class Mixed(NamedTuple):
+    """A simulated source of rewards, in the user's units: one kind of noise per objective."""
+
+    means: NDArray[float64]  # [K, d]
+    kinds: NDArray[int64]  # [d] BERNOULLI, TWO_POINT, GAUSSIAN or CONSTANT
+    low: NDArray[float64]  # [d] TWO_POINT: the lower value; GAUSSIAN: unused
+    spread: NDArray[float64]  # [d] GAUSSIAN: standard deviation; TWO_POINT: upper minus lower value
+    factor: NDArray[float64]  # [d, d] lower Cholesky factor of the noise correlation; [0, 0] when uncorrelated
+
+
+@part
+def draw(source: NamedTuple, key: NDArray[uint64], arm: int, n: int, row: NDArray[float64]) -> None:
+    """Fill `row` with reward number n (from 0) of `arm`, in the user's units."""
+    raise TypeError(f"no way to draw rewards is registered for {type(source).__name__}")
+
+
+@draw.register(Mixed)
+def _draw_mixed(source: Mixed, key: NDArray[uint64], arm: int, n: int, row: NDArray[float64]) -> None:
+    d = source.kinds.shape[0]
+    for first in range(0, d, 2):
+        u, v = uniforms(key, arm, n, first // 2, REWARDS)
+        last = first + 1 < d
+        if source.kinds[first] == GAUSSIAN or (last and source.kinds[first + 1] == GAUSSIAN):
+            y, z = normals(u, v)
+        else:
+            y, z = 0.0, 0.0
+        row[first] = y if source.kinds[first] == GAUSSIAN else u
+        if last:
+            row[first + 1] = z if source.kinds[first + 1] == GAUSSIAN else v
+    if source.factor.shape[0] > 0:
+        _correlate(source.factor, source.kinds, row)
+    for c in range(d):
+        mean = source.means[arm, c]
+        if source.kinds[c] == BERNOULLI:
+            row[c] = 1.0 if row[c] < mean else 0.0
+        elif source.kinds[c] == GAUSSIAN:
+            row[c] = mean + source.spread[c] * row[c]
+        elif source.kinds[c] == TWO_POINT:
+            hit = row[c] * source.spread[c] < mean - source.low[c]
+            row[c] = source.low[c] + source.spread[c] if hit else source.low[c]
+        else:
+            row[c] = mean
+
+
+@inner
+def _correlate(factor: NDArray[float64], kinds: NDArray[int64], row: NDArray[float64]) -> None:
+    """Replace the standard normal entries z of row by factor · z, last first so that none is read after its change."""
+    for c in range(row.shape[0] - 1, -1, -1):
+        if kinds[c] == GAUSSIAN:
+            total = 0.0
+            for k in range(c + 1):
+                if kinds[k] == GAUSSIAN:
+                    total += factor[c, k] * row[k]
+            row[c] = total
+
+
+def key(seed: int, run: int) -> NDArray[uint64]:
+    """The key of one run: [2] = (seed, run)."""
+    return np.array([seed, run], dtype=uint64)

@@ -1,0 +1,62 @@
+"""The questions that every kind of evidence answers. Each is chosen by the type of the kernel record.
+
+Signs: a claim is certified when its number is >= 0. For arms i, j at time t (results so far):
+
+- feasibility score    gamma_i = weigh(i) - moment(t).bar, for the side of P on which the mean of i lies;
+- i is dominated by j  m^-(i,j) = dominated(i, j);
+- i is not dominated by j  M^-(i,j) = undominated(i, j).
+
+`weigh` may not depend on time (the engine keeps its value until the arm has a new result), and the thresholds may only
+grow with time.
+"""
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from paretoguard.engine.jit import part
+from paretoguard.engine.space import Space
+
+if TYPE_CHECKING:
+    from paretoguard.engine.state import State
+
+
+class Moment(NamedTuple):
+    """What depends on time alone, worked out once a decision."""
+
+    scale: float  # widths are scale * (a function of the counts)
+    bar: float  # what a feasibility weight must reach
+
+
+@part
+def moment(evidence: NamedTuple, t: int) -> Any:
+    """The part of the thresholds that depends on the time t alone; a record with a field `bar`."""
+    raise TypeError(f"evidence {type(evidence).__name__} has no registered `moment`")
+
+
+@part
+def weigh(evidence: NamedTuple, space: Space, state: "State", i: int) -> float:
+    """The evidence for the side of P on which the mean of i lies, before the threshold."""
+    raise TypeError(f"evidence {type(evidence).__name__} has no registered `weigh`")
+
+
+@part
+def dominated(evidence: NamedTuple, now: Any, space: Space, state: "State", i: int, j: int) -> float:
+    """m^-(i,j): evidence that i is dominated by j."""
+    raise TypeError(f"evidence {type(evidence).__name__} has no registered `dominated`")
+
+
+@part
+def undominated(evidence: NamedTuple, now: Any, space: Space, state: "State", i: int, j: int) -> float:
+    """M^-(i,j): evidence that i is not dominated by j (up to the tolerance)."""
+    raise TypeError(f"evidence {type(evidence).__name__} has no registered `undominated`")
+
+
+@part
+def radius(evidence: NamedTuple, now: Any, state: "State", i: int) -> float:
+    """Half-width of the confidence interval of one coordinate of arm i, in engine units."""
+    raise TypeError(f"evidence {type(evidence).__name__} has no registered `radius`")
+
+
+@part
+def row_radius(evidence: NamedTuple, now: Any, state: "State", i: int) -> float:
+    """Half-width of the confidence interval of arm i along a unit row of the constraints, in engine units."""
+    raise TypeError(f"evidence {type(evidence).__name__} has no registered `row_radius`")

@@ -1,0 +1,48 @@
+"""`practical`: the thresholds of the paper's experiments. No theorem gives them; their answers are heuristic.
+
+f(t) = g(t) = log(max(1, log t) / delta), w_ij = sqrt(beta_i^2 + beta_j^2) with beta_i = sqrt(2 f / N_i), sigma_u = 1.
+The paper writes log(log(t)/delta), which is not defined at t = 1 and can be negative before t = 3: hence the maximum.
+"""
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar, NamedTuple
+
+from paretoguard.engine.evidence.parts import Moment, moment
+from paretoguard.engine.evidence.widths import spread, use_widths
+from paretoguard.engine.space import Space
+
+if TYPE_CHECKING:
+    from paretoguard.engine.state import State
+
+
+class PracticalLevels(NamedTuple):
+    """`practical` at one delta."""
+
+    delta: float
+    sigma_u: float
+
+
+@dataclass(frozen=True)
+class Practical:
+    """The paper's experimental thresholds (heuristic: no theorem licenses them)."""
+
+    name: ClassVar[str] = "practical"
+
+    def fit(self, delta: float, space: Space) -> PracticalLevels:
+        """The thresholds for one problem and one delta."""
+        return PracticalLevels(delta, 1.0)
+
+
+@moment.register(PracticalLevels)
+def _moment(evidence: PracticalLevels, t: int) -> Moment:
+    level = math.log(max(1.0, math.log(max(t, 1))) / evidence.delta)
+    return Moment(math.sqrt(2.0 * level), level)
+
+
+@spread.register(PracticalLevels)
+def _spread(evidence: PracticalLevels, state: "State", i: int, j: int) -> float:
+    return math.sqrt(state.inverse[i] + state.inverse[j])
+
+
+use_widths(PracticalLevels)

@@ -1,0 +1,150 @@
+"""The only simulation loop, and the kernels that Python calls.
+
+Live use calls `observe_result`, `decide_next` and `settle_now`, one result at a time; simulation calls `advance`, which
+runs the same functions for whole runs. `advance` returns after about `steps` samples and goes on where it was when
+called again: progress, Ctrl-C and threads live between calls.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy import float64, int64, uint8, uint64
+from numpy.typing import NDArray
+
+from paretoguard.engine.claims import settle
+from paretoguard.engine.draws import draw
+from paretoguard.engine.evidence.parts import moment
+from paretoguard.engine.jit import entry, inner
+from paretoguard.engine.policies.parts import answer, decide, restart
+from paretoguard.engine.space import Space
+from paretoguard.engine.state import CLOCK, FRESH, State, observe, refresh, reset
+
+ANSWERED, BUDGET = 1, 2  # how a run stopped; 0 = not yet
+NEXT, STARTED = 0, 1  # entries of Outcomes.cursor
+NO_BUDGET = 2**62
+
+
+class Outcomes(NamedTuple):
+    """Where the results of R runs go."""
+
+    cursor: NDArray[int64]  # [2] the run at work (row), and whether it has begun
+    runs: NDArray[uint64]  # [R] run numbers: with the seed, the key of their rewards
+    samples: NDArray[int64]  # [R]
+    stopped: NDArray[uint8]  # [R] ANSWERED or BUDGET
+    pulls: NDArray[int64]  # [R, K]
+    statuses: NDArray[uint8]  # [R, K]
+
+
+def new_outcomes(runs: NDArray[uint64], arms: int) -> Outcomes:
+    """Room for the given runs."""
+    R = len(runs)
+    return Outcomes(
+        np.zeros(2, dtype=int64),
+        runs.astype(uint64),
+        np.zeros(R, dtype=int64),
+        np.zeros(R, dtype=uint8),
+        np.zeros((R, arms), dtype=int64),
+        np.zeros((R, arms), dtype=uint8),
+    )
+
+
+@entry
+def advance(
+    policy: NamedTuple,
+    evidence: NamedTuple,
+    space: Space,
+    source: NamedTuple,
+    state: State,
+    by: NDArray[int64],
+    outcomes: Outcomes,
+    steps: int,
+    budget: int,
+) -> int:
+    """Simulate about `steps` more samples; return how many were taken (0 when every run has stopped)."""
+    taken = 0
+    cursor = outcomes.cursor
+    while cursor[NEXT] < outcomes.runs.shape[0] and taken < steps:
+        run = cursor[NEXT]
+        if cursor[STARTED] == 0:
+            reset(space, state)
+            restart(policy)
+            state.key[1] = outcomes.runs[run]
+            cursor[STARTED] = 1
+        before = state.tally[CLOCK]
+        stopped = _pull_until(policy, evidence, space, source, state, steps - taken, budget)
+        taken += state.tally[CLOCK] - before
+        if stopped > 0:
+            _record(policy, evidence, space, state, by, outcomes, run, stopped)
+            cursor[NEXT] += 1
+            cursor[STARTED] = 0
+    return taken
+
+
+@inner
+def _pull_until(
+    policy: NamedTuple, evidence: NamedTuple, space: Space, source: NamedTuple, state: State, steps: int, budget: int
+) -> int:
+    """Decide and pull until the run stops (how: ANSWERED or BUDGET) or `steps` samples are taken (0)."""
+    end = state.tally[CLOCK] + steps
+    while True:
+        queued = decide(policy, evidence, space, state)
+        if queued == 0:
+            return ANSWERED
+        if state.tally[CLOCK] >= budget:
+            return BUDGET
+        if state.tally[CLOCK] >= end:
+            return 0
+        for k in range(min(queued, budget - state.tally[CLOCK])):
+            arm = state.queue[k]
+            draw(source, state.key, arm, state.counts[arm], state.row)
+            observe(space, state, arm, state.row)
+
+
+@inner
+def _record(
+    policy: NamedTuple,
+    evidence: NamedTuple,
+    space: Space,
+    state: State,
+    by: NDArray[int64],
+    outcomes: Outcomes,
+    run: int,
+    stopped: int,
+) -> None:
+    outcomes.samples[run] = state.tally[CLOCK]
+    outcomes.stopped[run] = stopped
+    for i in range(space.arms):
+        outcomes.pulls[run, i] = state.counts[i]
+    if stopped == ANSWERED:
+        answer(policy, evidence, space, state, outcomes.statuses[run])
+    else:
+        refresh(evidence, space, state)
+        settle(evidence, moment(evidence, state.tally[CLOCK]), space, state, outcomes.statuses[run], by)
+
+
+@entry
+def observe_result(space: Space, state: State, arm: int, row: NDArray[float64]) -> None:
+    """Take one result of `arm`, values in the user's order and units."""
+    observe(space, state, arm, row)
+
+
+@entry
+def decide_next(policy: NamedTuple, evidence: NamedTuple, space: Space, state: State) -> int:
+    """How many arms are queued in `state.queue`; 0 means that the answer is found."""
+    return int(decide(policy, evidence, space, state))
+
+
+@entry
+def settle_now(
+    evidence: NamedTuple, space: Space, state: State, statuses: NDArray[uint8], by: NDArray[int64]
+) -> None:
+    """Every claim that is certified now: each arm's status and the arm that dominates it (or -1)."""
+    if state.tally[FRESH] > 0:
+        refresh(evidence, space, state)
+    settle(evidence, moment(evidence, state.tally[CLOCK]), space, state, statuses, by)
+
+
+@entry
+def draw_reward(source: NamedTuple, key: NDArray[uint64], arm: int, n: int, row: NDArray[float64]) -> None:
+    """Fill `row` with reward number n of `arm`, in the user's units."""
+    draw(source, key, arm, n, row)

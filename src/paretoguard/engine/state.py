@@ -1,0 +1,178 @@
+"""What an experiment has seen so far: counts, means, where each mean lies, and which means dominate which.
+
+`observe` takes a result in O(d). The rest is worked out by `refresh`, only for arms with new results, when the next
+decision needs it: a long history is folded at the price of its sums.
+"""
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+from numpy import float64, int64, uint8, uint64
+from numpy.typing import NDArray
+
+from paretoguard.engine.dominance import rebuild_front, update_front
+from paretoguard.engine.evidence.parts import weigh
+from paretoguard.engine.geometry import Workspace, outside, workspace
+from paretoguard.engine.jit import inner
+from paretoguard.engine.space import Space
+
+CLOCK, FRESH, QUEUED, BUILT, UNSEEN = 0, 1, 2, 3, 4  # entries of State.tally
+
+
+class State(NamedTuple):
+    """One run in progress. All arrays; counters live in `tally` so that kernels can change them."""
+
+    tally: NDArray[int64]  # [5] results so far, arms with new results, arms queued, front is built, arms never pulled
+    key: NDArray[uint64]  # [2] (seed, run)
+    counts: NDArray[int64]  # [K] N_i
+    sums: NDArray[float64]  # [K, d]
+    means: NDArray[float64]  # [K, d]
+    inverse: NDArray[float64]  # [K] 1 / N_i
+    root: NDArray[float64]  # [K] 1 / sqrt(N_i)
+    inside: NDArray[uint8]  # [K] 1 for the empirically feasible arms F_t
+    eta: NDArray[float64]  # [K] distance to the boundary of P
+    weight: NDArray[float64]  # [K] the part of the feasibility score gamma_i that does not change with time
+    witness: NDArray[int64]  # [K] for i in F_t: an arm of F_t that dominates i, or -1
+    optimal: NDArray[uint8]  # [K] 1 for O_t, the Pareto set of F_t
+    fresh: NDArray[int64]  # [K] arms with results not yet worked in
+    is_fresh: NDArray[uint8]  # [K]
+    queue: NDArray[int64]  # [max(K, 2)] the arms to pull next
+    row: NDArray[float64]  # [d] one reward
+    rhs: NDArray[float64]  # [m] right-hand sides given an arm's exact coordinates
+    mark: NDArray[uint8]  # [K] scratch
+    work: Workspace
+
+
+def new_state(space: Space, key: NDArray[uint64]) -> State:
+    """An empty state for the problem `space`."""
+    K, d = space.arms, space.objectives
+    rows = space.region.A.shape[0]
+
+    def floats(*shape: int) -> NDArray[float64]:
+        return np.zeros(shape)
+
+    def integers(size: int) -> NDArray[int64]:
+        return np.zeros(size, dtype=int64)
+
+    def flags() -> NDArray[uint8]:
+        return np.zeros(K, dtype=uint8)
+
+    state = State(
+        tally=integers(5),
+        key=key.astype(uint64),
+        counts=integers(K),
+        sums=floats(K, d),
+        means=floats(K, d),
+        inverse=floats(K),
+        root=floats(K),
+        inside=flags(),
+        eta=floats(K),
+        weight=floats(K),
+        witness=integers(K),
+        optimal=flags(),
+        fresh=integers(K),
+        is_fresh=flags(),
+        queue=integers(max(K, 2)),
+        row=floats(d),
+        rhs=floats(rows),
+        mark=flags(),
+        work=workspace(rows, space.noisy),
+    )
+    reset(space, state)
+    return state
+
+
+@inner
+def reset(space: Space, state: State) -> None:
+    """Forget everything but the key."""
+    for k in range(state.tally.shape[0]):
+        state.tally[k] = 0
+    state.tally[UNSEEN] = space.arms
+    for i in range(space.arms):
+        state.counts[i] = 0
+        state.inverse[i] = math.inf
+        state.root[i] = math.inf
+        state.inside[i] = 0
+        state.eta[i] = 0.0
+        state.weight[i] = -math.inf
+        state.witness[i] = -1
+        state.optimal[i] = 0
+        state.is_fresh[i] = 0
+        for c in range(space.objectives):
+            state.sums[i, c] = 0.0
+            state.means[i, c] = 0.0
+
+
+@inner
+def observe(space: Space, state: State, arm: int, row: NDArray[float64]) -> None:
+    """Take one result of `arm`; `row` holds its values in the user's order and units."""
+    count = state.counts[arm] + 1
+    if count == 1:
+        state.tally[UNSEEN] -= 1
+    state.counts[arm] = count
+    state.tally[CLOCK] += 1
+    for c in range(space.noisy):
+        total = state.sums[arm, c] + row[space.order[c]] * space.scale[c]
+        state.sums[arm, c] = total
+        state.means[arm, c] = total / count
+    for c in range(space.noisy, space.objectives):
+        state.means[arm, c] = row[space.order[c]] * space.scale[c]
+    state.inverse[arm] = 1.0 / count
+    state.root[arm] = math.sqrt(state.inverse[arm])
+    if state.is_fresh[arm] == 0:
+        state.is_fresh[arm] = 1
+        state.fresh[state.tally[FRESH]] = arm
+        state.tally[FRESH] += 1
+
+
+@inner
+def refresh(evidence: NamedTuple, space: Space, state: State) -> None:
+    """Work in the new results: feasibility, its evidence, and the Pareto set of the feasible arms."""
+    count = state.tally[FRESH]
+    for k in range(count):
+        arm = state.fresh[k]
+        state.is_fresh[arm] = 0
+        locate(space, state, arm)
+        state.weight[arm] = weigh(evidence, space, state, arm)
+    if state.tally[BUILT] == 0:
+        rebuild_front(space, state)
+        state.tally[BUILT] = 1
+    else:
+        for k in range(count):
+            update_front(space, state, state.fresh[k])
+    state.tally[FRESH] = 0
+
+
+@inner
+def locate(space: Space, state: State, arm: int) -> None:
+    """Find on which side of the constraints the mean of `arm` lies, and how far from the boundary.
+
+    Inside means slack_l >= -tolerance_l / 2 for every row. There eta = min_l (slack_l + tolerance_l); outside, eta is
+    the distance to P. Rows over exact coordinates are certain: they give eta = +inf or are left out.
+    """
+    x = state.means[arm]
+    for row in range(space.exact_b.shape[0]):
+        slack = space.exact_b[row]
+        for c in range(space.objectives - space.noisy):
+            slack -= space.exact_A[row, c] * x[space.noisy + c]
+        if slack < -0.5 * space.exact_row_tolerance[row]:
+            state.inside[arm] = 0
+            state.eta[arm] = math.inf
+            return
+    rows = space.region.A.shape[0]
+    eta = math.inf
+    inside = True
+    for row in range(rows):
+        rhs = space.region.b[row]
+        for c in range(space.objectives - space.noisy):
+            rhs -= space.exact_part[row, c] * x[space.noisy + c]
+        state.rhs[row] = rhs
+        slack = rhs
+        for c in range(space.noisy):
+            slack -= space.region.A[row, c] * x[c]
+        tolerance = space.row_tolerance[row]
+        inside = inside and slack >= -0.5 * tolerance
+        eta = min(eta, slack + tolerance)
+    state.inside[arm] = 1 if inside else 0
+    state.eta[arm] = eta if inside else outside(space.region, state.rhs, x, state.work)
