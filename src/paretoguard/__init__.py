@@ -1,0 +1,101 @@
+"""Which of these options are the best trade-offs within my guardrails, and why is every other one out?
+
+    import paretoguard as pg
+
+`Problem` states the question, `identify` answers it by measuring, `simulate` tells what that would cost. Names are loaded
+when first used, so that importing the package is quick.
+"""
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+from paretoguard.version import __version__
+
+if TYPE_CHECKING:
+    from paretoguard.engine import evidence, policies
+    from paretoguard.errors import (
+        ConstraintError,
+        FileError,
+        Interrupted,
+        ParetoguardError,
+        ProblemError,
+        SampleError,
+        SettingsError,
+    )
+    from paretoguard.files import load
+    from paretoguard.noise import Bernoulli, Bounded, Exact, Gaussian, Noise, SubGaussian, Unknown
+    from paretoguard.problem import Instance, Problem
+    from paretoguard.simulation import instances
+    from paretoguard.simulation.rewards import sampler
+    from paretoguard.simulation.study import Study, simulate
+    from paretoguard.trial import Trial, identify
+    from paretoguard.verdict import Result, Verdict
+
+_HOMES = {
+    "paretoguard.engine": ("evidence", "policies"),
+    "paretoguard.errors": (
+        "ConstraintError",
+        "FileError",
+        "Interrupted",
+        "ParetoguardError",
+        "ProblemError",
+        "SampleError",
+        "SettingsError",
+    ),
+    "paretoguard.files": ("load",),
+    "paretoguard.noise": ("Bernoulli", "Bounded", "Exact", "Gaussian", "Noise", "SubGaussian", "Unknown"),
+    "paretoguard.problem": ("Instance", "Problem"),
+    "paretoguard.simulation": ("instances",),
+    "paretoguard.simulation.rewards": ("sampler",),
+    "paretoguard.simulation.study": ("Study", "simulate"),
+    "paretoguard.trial": ("Trial", "identify"),
+    "paretoguard.verdict": ("Result", "Verdict"),
+}
+_HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
+
+__all__ = [
+    "Bernoulli",
+    "Bounded",
+    "ConstraintError",
+    "Exact",
+    "FileError",
+    "Gaussian",
+    "Instance",
+    "Interrupted",
+    "Noise",
+    "ParetoguardError",
+    "Problem",
+    "ProblemError",
+    "Result",
+    "SampleError",
+    "SettingsError",
+    "Study",
+    "SubGaussian",
+    "Trial",
+    "Unknown",
+    "Verdict",
+    "__version__",
+    "evidence",
+    "identify",
+    "instances",
+    "load",
+    "policies",
+    "sampler",
+    "simulate",
+]
+
+
+def __getattr__(name: str) -> Any:
+    home = _HOME_OF.get(name)
+    if home is None:
+        raise AttributeError(f"module 'paretoguard' has no attribute {name!r}")
+    module = importlib.import_module(home)
+    value = getattr(module, name, None)
+    if value is None:
+        value = importlib.import_module(f"{home}.{name}")
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return __all__

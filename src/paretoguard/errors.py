@@ -39,8 +39,9 @@ class SampleError(ParetoguardError, ValueError):
 
 
 class Interrupted(KeyboardInterrupt):
-    """Ctrl-C during a study; `study` holds every run that had finished."""
+    """Ctrl-C. `study` holds every simulated run that had finished; `result` what an identification knew."""
 
-    def __init__(self, study: Any) -> None:
+    def __init__(self, study: Any = None, result: Any = None) -> None:
         super().__init__("interrupted")
         self.study = study
+        self.result = result

@@ -12,26 +12,26 @@ from numpy import int64, uint8
 from numpy.typing import NDArray
 
 from paretoguard.engine.evidence.parts import dominated, undominated
-from paretoguard.engine.jit import inner
+from paretoguard.engine.jit import aside, inner
 from paretoguard.engine.space import Space
 from paretoguard.engine.state import State
 
 UNDECIDED, OPTIMAL, DOMINATED, INFEASIBLE = 0, 1, 2, 3
 
 
-@inner
+@aside
 def settle(
-    evidence: NamedTuple, now: Any, space: Space, state: State, statuses: NDArray[uint8], by: NDArray[int64]
+    evidence: NamedTuple, now: Any, space: Space, state: State, statuses: NDArray[uint8], via: NDArray[int64]
 ) -> None:
-    """Write each arm's certified status and, for a dominated one, the arm that ends its chain (else -1)."""
+    """Write each arm's certified status and, for a dominated one, the next arm of its chain (else -1)."""
     for i in range(space.arms):
         out = state.inside[i] == 0 and state.weight[i] >= now.bar
         statuses[i] = INFEASIBLE if out else UNDECIDED
-        by[i] = -1
+        via[i] = -1
     for i in range(space.arms):
         if is_feasible(now, state, i) and _is_unbeaten(evidence, now, space, state, statuses, i):
             statuses[i] = OPTIMAL
-    _spread_dominance(evidence, now, space, state, statuses, by)
+    _spread_dominance(evidence, now, space, state, statuses, via)
 
 
 @inner
@@ -70,11 +70,12 @@ def _is_unbeaten(
 
 @inner
 def _spread_dominance(
-    evidence: NamedTuple, now: Any, space: Space, state: State, statuses: NDArray[uint8], by: NDArray[int64]
+    evidence: NamedTuple, now: Any, space: Space, state: State, statuses: NDArray[uint8], via: NDArray[int64]
 ) -> None:
     """Mark as dominated whatever a chain leads down to from an arm certified feasible.
 
-    Chains that end in an optimal arm come first: they make the better explanation. Each arm is entered once.
+    Chains that end in an optimal arm come first: they make the better explanation. Each arm is expanded once (mark); an
+    arm where a chain began is itself dominated if a later chain comes down to it.
     """
     for i in range(space.arms):
         state.mark[i] = 0
@@ -90,10 +91,13 @@ def _spread_dominance(
                 pending -= 1
                 k = state.queue[pending]
                 for i in range(space.arms):
-                    if state.mark[i] == 0 and dominated(evidence, now, space, state, i, k) >= 0.0:
-                        state.mark[i] = 1
-                        state.queue[pending] = i
-                        pending += 1
+                    if i == k or (state.mark[i] == 1 and statuses[i] != UNDECIDED):
+                        continue
+                    if dominated(evidence, now, space, state, i, k) >= 0.0:
+                        via[i] = k
                         if statuses[i] == UNDECIDED:
                             statuses[i] = DOMINATED
-                            by[i] = source
+                        if state.mark[i] == 0:
+                            state.mark[i] = 1
+                            state.queue[pending] = i
+                            pending += 1

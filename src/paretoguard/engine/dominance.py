@@ -7,7 +7,7 @@ only break the witness p, or make p a witness: the set is kept up to date in O(K
 import math
 from typing import TYPE_CHECKING
 
-from paretoguard.engine.jit import inner
+from paretoguard.engine.jit import aside, inner
 from paretoguard.engine.space import Space
 
 if TYPE_CHECKING:
@@ -47,7 +47,7 @@ def best_lead(space: Space, state: "State", i: int, j: int) -> float:
     return lead
 
 
-@inner
+@aside
 def find_witness(space: Space, state: "State", i: int) -> None:
     """Set the witness of the feasible arm i, and whether it belongs to the Pareto set."""
     for j in range(space.arms):
@@ -59,7 +59,7 @@ def find_witness(space: Space, state: "State", i: int) -> None:
     state.optimal[i] = 1
 
 
-@inner
+@aside
 def rebuild_front(space: Space, state: "State") -> None:
     """Work out every witness from scratch."""
     for i in range(space.arms):

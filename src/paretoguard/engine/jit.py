@@ -1,8 +1,9 @@
 """How kernels compile and where machine code is kept: the one place that says so.
 
-Three decorators:
+Four decorators:
 
 - `inner`: a function used inside kernels; always inlined, never cached by itself, may not allocate;
+- `aside`: the same, called rather than inlined, for long functions off the hot path;
 - `entry`: a kernel called from Python; its machine code is kept on disk;
 - `part`: a function whose body is chosen by the *type* of its first argument, a NamedTuple. Bodies are added with
   `@name.register(Record)`, also from outside this package, and compile together with the kernel that uses them.
@@ -45,7 +46,9 @@ class Part(Protocol):
 
 COMPILED = not config.DISABLE_JIT
 FOLDERS_KEPT = 6
-_OPTIONS: dict[str, Any] = {"nogil": True, "error_model": "numpy", "_nrt": False}
+# The wrappers that numba makes for calls from C, and for inner functions from Python, take most of the time to compile.
+_OPTIONS: dict[str, Any] = {"nogil": True, "error_model": "numpy", "_nrt": False, "no_cfunc_wrapper": True}
+_INNER_OPTIONS = {**_OPTIONS, "forceinline": True, "no_cpython_wrapper": True}
 _ENGINE = Path(__file__).parent
 _outside: set[str] = set()
 _entries: list[Any] = []
@@ -53,7 +56,12 @@ _entries: list[Any] = []
 
 def inner(function: F) -> F:
     """Compile a function for use inside kernels only: inlined, allocation refused at compile time."""
-    return cast(F, numba.njit(forceinline=True, **_OPTIONS)(function))
+    return cast(F, numba.njit(**_INNER_OPTIONS)(function))
+
+
+def aside(function: F) -> F:
+    """As `inner`, but called rather than inlined: for long functions off the hot path, which compile once this way."""
+    return cast(F, numba.njit(**{**_INNER_OPTIONS, "forceinline": False})(function))
 
 
 def entry(function: F) -> F:
@@ -73,7 +81,7 @@ def part(stub: Callable[..., Any]) -> Part:
     generic: Any = functools.singledispatch(stub)
     original_register = generic.register
 
-    @overload(generic, strict=False, jit_options={"forceinline": True, **_OPTIONS})  # type: ignore[untyped-decorator, unused-ignore]
+    @overload(generic, strict=False, jit_options=_INNER_OPTIONS)  # type: ignore[untyped-decorator, unused-ignore]
     def choose(record: Any, *arguments: Any) -> Any:
         chosen = generic.dispatch(getattr(record, "instance_class", object))
         return None if chosen is stub else chosen

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from paretoguard.engine.claims import settle
 from paretoguard.engine.draws import draw
 from paretoguard.engine.evidence.parts import moment
-from paretoguard.engine.jit import entry, inner
+from paretoguard.engine.jit import aside, entry, inner
 from paretoguard.engine.policies.parts import answer, decide, restart
 from paretoguard.engine.space import Space
 from paretoguard.engine.state import CLOCK, FRESH, State, observe, refresh, reset
@@ -55,7 +55,7 @@ def advance(
     space: Space,
     source: NamedTuple,
     state: State,
-    by: NDArray[int64],
+    via: NDArray[int64],
     outcomes: Outcomes,
     steps: int,
     budget: int,
@@ -74,7 +74,7 @@ def advance(
         stopped = _pull_until(policy, evidence, space, source, state, steps - taken, budget)
         taken += state.tally[CLOCK] - before
         if stopped > 0:
-            _record(policy, evidence, space, state, by, outcomes, run, stopped)
+            _record(policy, evidence, space, state, via, outcomes, run, stopped)
             cursor[NEXT] += 1
             cursor[STARTED] = 0
     return taken
@@ -100,13 +100,13 @@ def _pull_until(
             observe(space, state, arm, state.row)
 
 
-@inner
+@aside
 def _record(
     policy: NamedTuple,
     evidence: NamedTuple,
     space: Space,
     state: State,
-    by: NDArray[int64],
+    via: NDArray[int64],
     outcomes: Outcomes,
     run: int,
     stopped: int,
@@ -119,7 +119,7 @@ def _record(
         answer(policy, evidence, space, state, outcomes.statuses[run])
     else:
         refresh(evidence, space, state)
-        settle(evidence, moment(evidence, state.tally[CLOCK]), space, state, outcomes.statuses[run], by)
+        settle(evidence, moment(evidence, state.tally[CLOCK]), space, state, outcomes.statuses[run], via)
 
 
 @entry
@@ -136,12 +136,12 @@ def decide_next(policy: NamedTuple, evidence: NamedTuple, space: Space, state: S
 
 @entry
 def settle_now(
-    evidence: NamedTuple, space: Space, state: State, statuses: NDArray[uint8], by: NDArray[int64]
+    evidence: NamedTuple, space: Space, state: State, statuses: NDArray[uint8], via: NDArray[int64]
 ) -> None:
-    """Every claim that is certified now: each arm's status and the arm that dominates it (or -1)."""
+    """Every claim that is certified now: each arm's status and the next arm of its chain (or -1)."""
     if state.tally[FRESH] > 0:
         refresh(evidence, space, state)
-    settle(evidence, moment(evidence, state.tally[CLOCK]), space, state, statuses, by)
+    settle(evidence, moment(evidence, state.tally[CLOCK]), space, state, statuses, via)
 
 
 @entry

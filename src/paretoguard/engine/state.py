@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from paretoguard.engine.dominance import rebuild_front, update_front
 from paretoguard.engine.evidence.parts import weigh
 from paretoguard.engine.geometry import Workspace, outside, workspace
-from paretoguard.engine.jit import inner
+from paretoguard.engine.jit import aside, inner
 from paretoguard.engine.space import Space
 
 CLOCK, FRESH, QUEUED, BUILT, UNSEEN = 0, 1, 2, 3, 4  # entries of State.tally
@@ -58,18 +58,18 @@ def new_state(space: Space, key: NDArray[uint64]) -> State:
     def flags() -> NDArray[uint8]:
         return np.zeros(K, dtype=uint8)
 
-    state = State(
-        tally=integers(5),
+    return State(
+        tally=np.array([0, 0, 0, 0, K], dtype=int64),
         key=key.astype(uint64),
         counts=integers(K),
         sums=floats(K, d),
         means=floats(K, d),
-        inverse=floats(K),
-        root=floats(K),
+        inverse=np.full(K, math.inf),
+        root=np.full(K, math.inf),
         inside=flags(),
         eta=floats(K),
-        weight=floats(K),
-        witness=integers(K),
+        weight=np.full(K, -math.inf),
+        witness=np.full(K, -1, dtype=int64),
         optimal=flags(),
         fresh=integers(K),
         is_fresh=flags(),
@@ -79,11 +79,9 @@ def new_state(space: Space, key: NDArray[uint64]) -> State:
         mark=flags(),
         work=workspace(rows, space.noisy),
     )
-    reset(space, state)
-    return state
 
 
-@inner
+@aside
 def reset(space: Space, state: State) -> None:
     """Forget everything but the key."""
     for k in range(state.tally.shape[0]):

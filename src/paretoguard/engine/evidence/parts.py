@@ -60,3 +60,9 @@ def radius(evidence: NamedTuple, now: Any, state: "State", i: int) -> float:
 def row_radius(evidence: NamedTuple, now: Any, state: "State", i: int) -> float:
     """Half-width of the confidence interval of arm i along a unit row of the constraints, in engine units."""
     raise TypeError(f"evidence {type(evidence).__name__} has no registered `row_radius`")
+
+
+@part
+def pair_radius(evidence: NamedTuple, now: Any, state: "State", i: int, j: int) -> float:
+    """Half-width of the confidence interval of a difference of arms i and j in one coordinate, in engine units."""
+    raise TypeError(f"evidence {type(evidence).__name__} has no registered `pair_radius`")

@@ -28,6 +28,8 @@ class Practical:
     """The paper's experimental thresholds (heuristic: no theorem licenses them)."""
 
     name: ClassVar[str] = "practical"
+    guarantee: ClassVar[str] = "heuristic"
+    basis: ClassVar[str] = "the thresholds of the paper's experiments: no theorem bounds their error"
 
     def fit(self, delta: float, space: Space) -> PracticalLevels:
         """The thresholds for one problem and one delta."""

@@ -33,6 +33,8 @@ class Theorem:
     """The paper's proven thresholds (finite-sample guarantee for sub-Gaussian noise)."""
 
     name: ClassVar[str] = "theorem"
+    guarantee: ClassVar[str] = "finite-sample"
+    basis: ClassVar[str] = "the paper's Theorem (Kone, Kaufmann, Richert 2025)"
 
     def fit(self, delta: float, space: Space) -> TheoremLevels:
         """The thresholds for one problem and one delta."""

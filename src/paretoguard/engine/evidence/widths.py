@@ -10,7 +10,7 @@ import math
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from paretoguard.engine.dominance import best_lead, least_gain
-from paretoguard.engine.evidence.parts import Moment, dominated, radius, row_radius, undominated, weigh
+from paretoguard.engine.evidence.parts import Moment, dominated, pair_radius, radius, row_radius, undominated, weigh
 from paretoguard.engine.jit import part
 from paretoguard.engine.space import Space
 
@@ -44,6 +44,10 @@ def _row_radius(evidence: Any, now: Moment, state: "State", i: int) -> float:
     return evidence.sigma_u * math.sqrt(2.0 * now.bar) * state.root[i]
 
 
+def _pair_radius(evidence: Any, now: Moment, state: "State", i: int, j: int) -> float:
+    return now.scale * spread(evidence, state, i, j)
+
+
 def use_widths(record: type) -> None:
     """Register the width form of every question for a kernel record that has `sigma_u`, `moment` and `spread`."""
     weigh.register(record, _weigh)
@@ -51,3 +55,4 @@ def use_widths(record: type) -> None:
     undominated.register(record, _undominated)
     radius.register(record, _radius)
     row_radius.register(record, _row_radius)
+    pair_radius.register(record, _pair_radius)

@@ -1,0 +1,50 @@
+# The two commands of the README. Each makes .venv if it is missing, installs what it needs, and runs.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+STAMP := $(VENV)/.installed-dev
+DEMO_STAMP := $(VENV)/.installed
+
+.PHONY: demo test lint types layers unit kernel doctest figures clean
+
+demo: $(DEMO_STAMP)
+	$(BIN)/paretoguard demo
+
+test: lint types layers unit kernel doctest
+
+$(BIN)/python:
+	$(PYTHON) -c "import sys; sys.exit(sys.version_info < (3, 11) and 'paretoguard needs Python 3.11 or newer')"
+	$(PYTHON) -m venv $(VENV)
+
+$(DEMO_STAMP): $(BIN)/python pyproject.toml
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e .
+	touch $@
+
+$(STAMP): $(BIN)/python pyproject.toml
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e ".[dev]"
+	touch $@ $(DEMO_STAMP)
+
+lint: $(STAMP)
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+
+types: $(STAMP)
+	$(BIN)/mypy
+
+layers: $(STAMP)
+	$(BIN)/lint-imports --no-logo
+
+unit: $(STAMP)
+	$(BIN)/python -m pytest -n auto --dist worksteal
+
+kernel: $(STAMP)
+	NUMBA_DISABLE_JIT=1 $(BIN)/python -m pytest -m kernel -n auto
+
+doctest: $(STAMP)
+	$(BIN)/python -m pytest --doctest-modules src
+
+figures: $(STAMP)
+	$(BIN)/python docs/figures/secukinumab.py
+
+clean:
+	rm -rf $(VENV) build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis src/*.egg-info

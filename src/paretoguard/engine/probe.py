@@ -1,0 +1,80 @@
+"""The numbers behind an explanation: limits, claims, and what more pulls would bring. Never used to decide."""
+
+import math
+from typing import NamedTuple
+
+from numpy import float64
+from numpy.typing import NDArray
+
+from paretoguard.engine.evidence.parts import dominated, moment, pair_radius, radius, row_radius, undominated, weigh
+from paretoguard.engine.jit import entry, inner
+from paretoguard.engine.space import Space
+from paretoguard.engine.state import CLOCK, State
+from paretoguard.engine.stopping import closest_candidate, is_candidate
+
+FEASIBILITY, DOMINATION, NON_DOMINATION = 0, 1, 2  # the three kinds of claims
+
+
+@entry
+def limits(evidence: NamedTuple, state: State, coordinate: NDArray[float64], row: NDArray[float64]) -> None:
+    """Half-widths for each arm, in engine units: of one coordinate, and along a unit row of the constraints."""
+    now = moment(evidence, state.tally[CLOCK])
+    for i in range(state.counts.shape[0]):
+        coordinate[i] = radius(evidence, now, state, i) if state.counts[i] > 0 else math.inf
+        row[i] = row_radius(evidence, now, state, i) if state.counts[i] > 0 else math.inf
+
+
+@entry
+def difference_limit(evidence: NamedTuple, state: State, i: int, j: int) -> float:
+    """Half-width of the difference of two arms in one coordinate, in engine units."""
+    return float(pair_radius(evidence, moment(evidence, state.tally[CLOCK]), state, i, j))
+
+
+@entry
+def closest_rival(evidence: NamedTuple, space: Space, state: State, i: int) -> int:
+    """The arm, not certified infeasible, that comes closest to dominating i; -1 if there is none."""
+    return int(closest_candidate(evidence, moment(evidence, state.tally[CLOCK]), space, state, i))
+
+
+@entry
+def likeliest_dominator(evidence: NamedTuple, space: Space, state: State, i: int) -> int:
+    """The arm, not certified infeasible, with most evidence that it dominates i; -1 if there is none."""
+    now = moment(evidence, state.tally[CLOCK])
+    best, arm = -math.inf, -1
+    for j in range(space.arms):
+        if j != i and is_candidate(now, state, j):
+            value = dominated(evidence, now, space, state, i, j)
+            if value > best:
+                best, arm = value, j
+    return arm
+
+
+@entry
+def claim(
+    evidence: NamedTuple, space: Space, state: State, kind: int, i: int, j: int, count_i: int, count_j: int
+) -> float:
+    """The evidence for a claim (>= 0: certified) if arms i and j had these counts, at the present means."""
+    now_i, now_j = state.counts[i], state.counts[j]
+    clock = state.tally[CLOCK] + count_i - now_i
+    _pretend(state, i, count_i)
+    if j != i:
+        clock += count_j - now_j
+        _pretend(state, j, count_j)
+    now = moment(evidence, clock)
+    if kind == FEASIBILITY:
+        value = weigh(evidence, space, state, i) - now.bar
+    elif kind == DOMINATION:
+        value = dominated(evidence, now, space, state, i, j)
+    else:
+        value = undominated(evidence, now, space, state, i, j)
+    _pretend(state, i, now_i)
+    _pretend(state, j, now_j)
+    return float(value)
+
+
+@inner
+def _pretend(state: State, i: int, count: int) -> None:
+    """Give arm i another count; its means stay."""
+    state.counts[i] = count
+    state.inverse[i] = 1.0 / count if count > 0 else math.inf
+    state.root[i] = math.sqrt(state.inverse[i])

@@ -1,0 +1,70 @@
+"""Rewards of an instance: the record that the engine draws from, and the same draws as a Python callable."""
+
+from collections.abc import Callable
+
+import numpy as np
+from numpy import float64, int64
+from numpy.typing import NDArray
+
+from paretoguard.engine.draws import BERNOULLI, CONSTANT, GAUSSIAN, TWO_POINT, Mixed, key
+from paretoguard.engine.loop import draw_reward
+from paretoguard.errors import ProblemError
+from paretoguard.noise import Bernoulli, Bounded, Exact, Gaussian, SubGaussian
+from paretoguard.problem import Instance, Problem
+from paretoguard.settings import check_seed
+from paretoguard.units import correlation
+
+
+def source(instance: Instance) -> Mixed:
+    """What the engine draws rewards from.
+
+    Bounded noise is simulated as two points, the ends of its range: no other law with that mean is noisier. Sub-Gaussian
+    noise is simulated as Gaussian with that scale.
+    """
+    models = list(instance.problem.noise.values())
+    d = len(models)
+    kinds, low, spread = np.zeros(d, dtype=int64), np.zeros(d), np.zeros(d)
+    for c, model in enumerate(models):
+        if isinstance(model, Bernoulli):
+            kinds[c] = BERNOULLI
+        elif isinstance(model, Bounded):
+            kinds[c], (low[c], high) = TWO_POINT, model.support
+            spread[c] = high - low[c]
+        elif isinstance(model, Gaussian | SubGaussian):
+            kinds[c], spread[c] = GAUSSIAN, model.sigma
+        elif isinstance(model, Exact):
+            kinds[c] = CONSTANT
+        else:
+            name = list(instance.problem.noise)[c]
+            raise ProblemError(
+                f"objective {name!r} has noise {model!r}, which says no scale to simulate with; "
+                "use Gaussian(std), SubGaussian(sigma), Bounded(low, high) or Bernoulli()"
+            )
+    return Mixed(np.array(instance.means), kinds, low, spread, _factor(instance.problem))
+
+
+def sampler(instance: Instance, *, seed: int = 0, run: int = 0) -> Callable[[str], dict[str, float]]:
+    """A `sample(arm)` for `identify` that gives the same rewards as run number `run` of a study with this seed."""
+    drawn_from, stream = source(instance), key(check_seed(seed), run)
+    place = {arm: i for i, arm in enumerate(instance.problem.arms)}
+    pulls = dict.fromkeys(instance.problem.arms, 0)
+    names = list(instance.problem.objectives)
+    row = np.zeros(len(names))
+
+    def sample(arm: str) -> dict[str, float]:
+        draw_reward(drawn_from, stream, place[arm], pulls[arm], row)
+        pulls[arm] += 1
+        return {name: float(value) for name, value in zip(names, row, strict=True)}
+
+    return sample
+
+
+def _factor(problem: Problem) -> NDArray[float64]:
+    """The Cholesky factor of the declared correlation, spread over all objectives; [0, 0] without one."""
+    if isinstance(problem.dependence, str):
+        return np.zeros((0, 0))
+    models = list(problem.noise.values())
+    block = [c for c, model in enumerate(models) if isinstance(model, Gaussian)]
+    factor = np.eye(len(models))
+    factor[np.ix_(block, block)] = np.linalg.cholesky(correlation(np.array(problem.dependence)))
+    return factor

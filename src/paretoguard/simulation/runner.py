@@ -1,0 +1,146 @@
+"""Run blocks of simulated runs on all cores. Kernels release the GIL, so threads do."""
+
+import os
+import threading
+import time
+from collections.abc import Iterator, Sequence
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+from numpy import int64, uint8, uint64
+from numpy.typing import NDArray
+
+from paretoguard import settings
+from paretoguard.engine.draws import key
+from paretoguard.engine.loop import NEXT, advance, new_outcomes
+from paretoguard.engine.state import new_state
+from paretoguard.problem import Instance
+from paretoguard.simulation.progress import Report, progress
+from paretoguard.simulation.rewards import source
+
+STEPS = 200_000  # samples between two looks at the clock and at Ctrl-C
+BLOCKS_PER_THREAD = 8  # of each cell, so that threads end at about the same time
+LONGEST_BLOCK = 1000  # runs
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One instance × algorithm × evidence × delta."""
+
+    instance: Instance
+    algorithm: settings.Algorithm
+    evidence: settings.Evidence
+    delta: float
+
+    @property
+    def labels(self) -> tuple[str, str, str, float]:
+        """How the cell is named in records."""
+        return self.instance.name, settings.label(self.algorithm), settings.label(self.evidence), self.delta
+
+    def __str__(self) -> str:
+        instance, algorithm, evidence, delta = self.labels
+        return f"{instance} × {algorithm} × {evidence} × {delta:g}"
+
+
+class Block(NamedTuple):
+    """Finished runs of one cell."""
+
+    cell: Cell
+    runs: NDArray[int64]
+    samples: NDArray[int64]
+    stopped: NDArray[uint8]
+    pulls: NDArray[int64]
+    statuses: NDArray[uint8]
+    ns: NDArray[int64]  # CPU time
+
+
+def run_cells(
+    todo: Sequence[tuple[Cell, NDArray[int64]]], seed: int, budget: int, threads: int | None
+) -> tuple[list[Block], bool]:
+    """Run the given runs of each cell; return finished blocks, and whether Ctrl-C cut the work short."""
+    workers = _available_cores() if threads is None else settings.check_count(threads, "threads", "how many to use")
+    jobs = [(cell, part) for cell, runs in todo for part in _parts(runs, workers)]
+    stop = threading.Event()
+    done: list[Block] = []
+    total = sum(len(runs) for _, runs in jobs)
+    with progress(total, "simulating") as report, ThreadPoolExecutor(workers) as pool:
+        pending: set[Future[Block]] = set()
+        try:
+            _compile(todo, seed, budget)
+            pending = {pool.submit(_run, cell, runs, seed, budget, stop, report) for cell, runs in jobs}
+            while pending:
+                finished, pending = wait(pending, timeout=0.2, return_when=FIRST_COMPLETED)
+                done += [future.result() for future in finished]
+        except KeyboardInterrupt:
+            stop.set()
+            done += [future.result() for future in pending]
+            return done, True
+        except BaseException:
+            stop.set()
+            raise
+    return done, False
+
+
+def _available_cores() -> int:
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def _parts(runs: NDArray[int64], workers: int) -> Iterator[NDArray[int64]]:
+    """Split runs into blocks: small enough to share out evenly, large enough to be worth a call."""
+    if len(runs) == 0:
+        return
+    size = min(LONGEST_BLOCK, max(1, -(-len(runs) // (BLOCKS_PER_THREAD * workers))))
+    for first in range(0, len(runs), size):
+        yield runs[first : first + size]
+
+
+def _compile(todo: Sequence[tuple[Cell, NDArray[int64]]], seed: int, budget: int) -> None:
+    """Compile (or load) each kernel once, here, before the threads ask for it all at the same time."""
+    kinds = set()
+    for cell, runs in todo:
+        kind = (type(cell.algorithm), type(cell.evidence))
+        if len(runs) and kind not in kinds:
+            kinds.add(kind)
+            _run(cell, runs[:0], seed, budget, threading.Event(), lambda finished: None)
+
+
+def _run(
+    cell: Cell, runs: NDArray[int64], seed: int, budget: int, stop: threading.Event, report: Report
+) -> Block:
+    """Simulate the given runs, looking up every STEPS samples; on `stop`, return those that had finished."""
+    space = cell.instance.problem.space()
+    policy, evidence = cell.algorithm.fit(space), cell.evidence.fit(cell.delta, space)
+    state, via = new_state(space, key(seed, 0)), np.zeros(space.arms, dtype=int64)
+    drawn_from, outcomes = source(cell.instance), new_outcomes(runs.astype(uint64), space.arms)
+    ns = np.zeros(len(runs), dtype=int64)
+    while not stop.is_set():
+        first, begun = int(outcomes.cursor[NEXT]), time.thread_time_ns()
+        taken = advance(policy, evidence, space, drawn_from, state, via, outcomes, STEPS, budget)
+        last = int(outcomes.cursor[NEXT])
+        if taken == 0:
+            break
+        _share(ns, time.thread_time_ns() - begun, first, last, outcomes.samples, taken)
+        report(last - first)
+    kept = slice(0, int(outcomes.cursor[NEXT]))
+    return Block(
+        cell,
+        runs[kept],
+        outcomes.samples[kept],
+        outcomes.stopped[kept],
+        outcomes.pulls[kept],
+        outcomes.statuses[kept],
+        ns[kept],
+    )
+
+
+def _share(
+    ns: NDArray[int64], spent: int, first: int, last: int, samples: NDArray[int64], taken: int
+) -> None:
+    """Charge the time of one call to the runs it worked on, by their samples; the unfinished run gets the rest."""
+    ended = samples[first:last]
+    total = max(int(ended.sum()), taken)
+    ns[first:last] += (spent * ended // total).astype(int64)
+    if last < len(ns):
+        ns[last] += spent - int((spent * ended // total).sum())

@@ -1,0 +1,301 @@
+"""Studies: many simulated runs of instances × algorithms × evidence × delta, as flat records."""
+
+import csv
+import io
+import json
+import zipfile
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy import float64, int64, uint8
+from numpy.typing import NDArray
+
+from paretoguard import settings, tables
+from paretoguard.errors import FileError, Interrupted, SettingsError
+from paretoguard.files import ProblemFile, dumps, loads
+from paretoguard.problem import Instance
+from paretoguard.simulation.instances import load as load_instance
+from paretoguard.simulation.limits import upper_limit
+from paretoguard.simulation.runner import Cell, run_cells
+from paretoguard.verdict import show
+
+if TYPE_CHECKING:
+    from rich.table import Table
+
+FORMAT = 1
+NO_ARM = 255  # pads `statuses` where an instance has fewer arms than the widest one
+_STATUS_OF = {1: "answered", 2: "budget"}
+_COLUMNS: list[tuple[str, Any]] = [
+    ("delta", float64),
+    ("run", int64),
+    ("samples", int64),
+    ("stopped", "U8"),
+    ("wrong_cpsi", bool),
+    ("wrong_ecpsi", bool),
+    ("undecided", bool),
+    ("ns", int64),
+]
+
+
+@dataclass(frozen=True)
+class Study:
+    """Finished runs. `records` has one row per run; `pulls` and `statuses` are [rows, K] beside it.
+
+    Instances with fewer arms than the widest leave their last columns at 0 pulls and status 255.
+    """
+
+    cells: tuple[Cell, ...]
+    seed: int
+    budget: int | None
+    records: NDArray[Any]
+    pulls: NDArray[int64]
+    statuses: NDArray[uint8]
+    _loaded: bool = field(default=False, repr=False)
+
+    def summary(self) -> list[dict[str, Any]]:
+        """One plain dict per instance × algorithm × evidence × delta."""
+        return [_summary(cell, self._rows(cell)) for cell in self.cells]
+
+    def _rows(self, cell: Cell) -> NDArray[Any]:
+        return self.records[_of_cell(self.records, cell)]
+
+    def extend(self, runs: int, *, threads: int | None = None) -> "Study":
+        """The same study with `runs` runs of each kind; runs already there are kept as they are."""
+        wanted = np.arange(settings.check_count(runs, "runs", "the number of runs of each kind"))
+        todo = [(cell, np.setdiff1d(wanted, self._rows(cell)["run"])) for cell in self.cells]
+        return _collect(self, todo, threads)
+
+    def to_csv(self, path: str | Path) -> None:
+        """Write the records, one line per run."""
+        with open(path, "w", newline="", encoding="utf-8") as file:
+            writer = csv.writer(file)
+            writer.writerow(self.records.dtype.names or ())
+            writer.writerows(self.records.tolist())
+
+    def save(self, path: str | Path) -> None:
+        """Write everything to one NPZ file with a JSON header; `Study.load` reads it back."""
+        buffer = io.BytesIO()
+        header = json.dumps(_header(self))
+        np.savez_compressed(
+            buffer,
+            header=np.frombuffer(header.encode(), dtype=uint8),
+            records=self.records,
+            pulls=self.pulls,
+            statuses=self.statuses,
+        )
+        target = Path(path)
+        partial = target.with_name(target.name + ".partial")
+        partial.write_bytes(buffer.getvalue())
+        partial.replace(target)
+
+    @classmethod
+    def load(cls, path: str | Path) -> "Study":
+        """Read a study written by `save`."""
+        try:
+            with np.load(path, allow_pickle=False) as stored:
+                arrays = {name: stored[name] for name in ("header", "records", "pulls", "statuses")}
+            header = json.loads(arrays["header"].tobytes().decode())
+        except FileNotFoundError:
+            raise FileError(f"there is no study at '{path}'") from None
+        except (OSError, KeyError, ValueError, EOFError, zipfile.BadZipFile) as error:
+            raise FileError(f"'{path}' is not a study written by Study.save, or it is cut short ({error})") from None
+        if header.get("format") != FORMAT:
+            found = header.get("format")
+            raise FileError(f"'{path}' has study format {found!r}; this version reads format {FORMAT}")
+        return cls(
+            _cells_from(header),
+            int(header["seed"]),
+            header["budget"],
+            arrays["records"],
+            arrays["pulls"],
+            arrays["statuses"],
+        )
+
+    def rows(self) -> list[dict[str, str]]:
+        """The summary as texts, for a table."""
+        return [_text_row(row) for row in self.summary()]
+
+    def table(self) -> "Table":
+        """A rich table of the summary."""
+        right = [name for name in self.rows()[0] if name not in ("instance", "algorithm", "evidence", "guarantee")]
+        caption = "error: share of runs with a wrong answer, with its one-sided 95% limit (Clopper–Pearson)"
+        return tables.table(f"{len(self.records):,} simulated runs", self.rows(), caption, right=right)
+
+    def __rich__(self) -> "Table":
+        return self.table()
+
+    def __str__(self) -> str:
+        return tables.render(self.table(), width=150)
+
+    def __repr__(self) -> str:
+        return f"<Study of {len(self.records):,} runs, {len(self.cells)} kinds>"
+
+    def _repr_html_(self) -> str:
+        return tables.as_html(f"{len(self.records):,} simulated runs", self.rows())
+
+
+def simulate(
+    instance: Instance | str | Sequence[Instance | str],
+    *,
+    algorithms: str | settings.Algorithm | Sequence[str | settings.Algorithm],
+    evidence: str | settings.Evidence | Sequence[str | settings.Evidence] = "practical",
+    delta: float | Sequence[float] = 0.1,
+    runs: int = 500,
+    seed: int = 0,
+    budget: int | None = None,
+    threads: int | None = None,
+) -> Study:
+    """Simulate every combination, `runs` times each, on all cores; the same for any number of threads.
+
+    Run number r sees the same rewards whatever the algorithm. Ctrl-C raises `Interrupted`, whose `study` holds the runs
+    that had finished.
+    """
+    cells = tuple(
+        Cell(one, settings.algorithm(how), settings.evidence(what), settings.check_delta(level))
+        for one in _instances(instance)
+        for how in _listed(algorithms)
+        for what in _listed(evidence)
+        for level in _listed(delta)
+    )
+    _refuse_repeats(cells)
+    settings.check_budget(budget)
+    empty = Study(cells, settings.check_seed(seed), budget, *_empty(cells))
+    return empty.extend(runs, threads=threads)
+
+
+def _listed(value: Any) -> list[Any]:
+    return list(value) if isinstance(value, Iterable) and not isinstance(value, str) else [value]
+
+
+def _instances(given: Instance | str | Sequence[Instance | str]) -> list[Instance]:
+    found = [load_instance(one) if isinstance(one, str) else one for one in _listed(given)]
+    for one in found:
+        if not isinstance(one, Instance):
+            raise SettingsError(f"cannot simulate {one!r}; expected an Instance or the name of one")
+    if not found:
+        raise SettingsError("no instance to simulate was given")
+    return found
+
+
+def _refuse_repeats(cells: Sequence[Cell]) -> None:
+    seen = set()
+    if not cells:
+        raise SettingsError("nothing to simulate: give at least one algorithm, one evidence and one delta")
+    for cell in cells:
+        if cell.labels in seen:
+            raise SettingsError(f"{cell} is asked for twice; give instances different names")
+        seen.add(cell.labels)
+
+
+def _empty(cells: Sequence[Cell]) -> tuple[NDArray[Any], NDArray[int64], NDArray[uint8]]:
+    widest = max(len(cell.instance.problem.arms) for cell in cells)
+    sizes = [max(len(cell.labels[column]) for cell in cells) for column in range(3)]
+    names = ("instance", "algorithm", "evidence")
+    texts: list[tuple[str, Any]] = [(name, f"U{size}") for name, size in zip(names, sizes, strict=True)]
+    return np.zeros(0, dtype=texts + _COLUMNS), np.zeros((0, widest), dtype=int64), np.zeros((0, widest), dtype=uint8)
+
+
+def _of_cell(records: NDArray[Any], cell: Cell) -> NDArray[np.bool_]:
+    instance, algorithm, evidence, delta = cell.labels
+    return np.asarray(
+        (records["instance"] == instance)
+        & (records["algorithm"] == algorithm)
+        & (records["evidence"] == evidence)
+        & (records["delta"] == delta)
+    )
+
+
+def _collect(study: Study, todo: Sequence[tuple[Cell, NDArray[int64]]], threads: int | None) -> Study:
+    """Run what is to do and add it to the study; on Ctrl-C raise Interrupted with what there is."""
+    records, pulls, statuses = [study.records], [study.pulls], [study.statuses]
+    widest, interrupted = study.pulls.shape[1], False
+    blocks, interrupted = run_cells(todo, study.seed, settings.check_budget(study.budget), threads)
+    for block in blocks:
+        if len(block.runs) == 0:
+            continue
+        rows = np.zeros(len(block.runs), dtype=study.records.dtype)
+        rows["instance"], rows["algorithm"], rows["evidence"], rows["delta"] = block.cell.labels
+        rows["run"], rows["samples"], rows["ns"] = block.runs, block.samples, block.ns
+        rows["stopped"] = [_STATUS_OF[int(code)] for code in block.stopped]
+        rows["undecided"] = rows["stopped"] == "budget"
+        problem, means = block.cell.instance.problem, block.cell.instance.means
+        rows["wrong_cpsi"] = problem.wrong(block.statuses, means, "cpsi")
+        rows["wrong_ecpsi"] = problem.wrong(block.statuses, means, "e-cpsi")
+        room = ((0, 0), (0, widest - block.pulls.shape[1]))
+        records.append(rows)
+        pulls.append(np.pad(block.pulls, room))
+        statuses.append(np.pad(block.statuses, room, constant_values=NO_ARM))
+    extended = _in_order(study, np.concatenate(records), np.concatenate(pulls), np.concatenate(statuses))
+    if interrupted:
+        raise Interrupted(study=extended)
+    return extended
+
+
+def _in_order(study: Study, records: NDArray[Any], pulls: NDArray[int64], statuses: NDArray[uint8]) -> Study:
+    """Sort rows by cell, then run: the same study however its runs came in."""
+    place = np.zeros(len(records), dtype=int64)
+    for number, cell in enumerate(study.cells):
+        place[_of_cell(records, cell)] = number
+    order = np.lexsort((records["run"], place))
+    return Study(study.cells, study.seed, study.budget, records[order], pulls[order], statuses[order])
+
+
+def _summary(cell: Cell, rows: NDArray[Any]) -> dict[str, Any]:
+    samples, runs = rows["samples"].astype(float64), len(rows)
+    q05, median, q95 = np.quantile(samples, [0.05, 0.5, 0.95]) if runs else (np.nan,) * 3
+    errors = {task: int(rows[f"wrong_{task}"].sum()) for task in ("cpsi", "ecpsi")}
+    instance, algorithm, evidence, delta = cell.labels
+    return {
+        "instance": instance,
+        "algorithm": algorithm,
+        "evidence": evidence,
+        "delta": delta,
+        "guarantee": settings.guarantee(cell.evidence),
+        "runs": runs,
+        "mean": float(samples.mean()) if runs else np.nan,
+        "std": float(samples.std(ddof=1)) if runs > 1 else np.nan,
+        "median": float(median),
+        "q05": float(q05),
+        "q95": float(q95),
+        "error_cpsi": errors["cpsi"] / runs if runs else np.nan,
+        "error_cpsi_upper": upper_limit(errors["cpsi"], runs),
+        "error_ecpsi": errors["ecpsi"] / runs if runs else np.nan,
+        "error_ecpsi_upper": upper_limit(errors["ecpsi"], runs),
+        "undecided": float(rows["undecided"].mean()) if runs else np.nan,
+        "ns_per_sample": float(rows["ns"].sum() / samples.sum()) if runs else np.nan,
+    }
+
+
+def _text_row(row: dict[str, Any]) -> dict[str, str]:
+    cells = {name: str(row[name]) for name in ("instance", "algorithm", "evidence")}
+    cells |= {"delta": f"{row['delta']:g}", "guarantee": row["guarantee"], "runs": f"{row['runs']:,}"}
+    for name, label in (("mean", "mean samples"), ("std", "std"), ("median", "median"), ("q95", "q95")):
+        cells[label] = "–" if np.isnan(row[name]) else show(row[name])
+    cells["error"] = f"{row['error_ecpsi']:.2%} (≤ {row['error_ecpsi_upper']:.2%})"
+    cells["undecided"] = f"{row['undecided']:.0%}"
+    return cells
+
+
+def _header(study: Study) -> dict[str, Any]:
+    instances = {cell.instance.name: cell.instance for cell in study.cells}
+    return {
+        "format": FORMAT,
+        "seed": study.seed,
+        "budget": study.budget,
+        "instances": {name: dumps(ProblemFile(one.problem, one.means)) for name, one in instances.items()},
+        "cells": [list(cell.labels) for cell in study.cells],
+    }
+
+
+def _cells_from(header: dict[str, Any]) -> tuple[Cell, ...]:
+    instances = {}
+    for name, text in header["instances"].items():
+        stored = loads(text)
+        instances[name] = Instance(stored.problem, stored.means, name=name)
+    return tuple(
+        Cell(instances[name], settings.algorithm(how), settings.evidence(what), float(delta))
+        for name, how, what, delta in header["cells"]
+    )

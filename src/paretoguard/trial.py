@@ -1,0 +1,175 @@
+"""Trial: ask which arm to measure next, tell the result; in memory, over the engine. And `identify`, which drives one.
+
+Simulation runs the same compiled functions: a trial fed the rewards of a simulated run makes the same pulls.
+"""
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+from numpy import int64, uint8
+
+from paretoguard import settings
+from paretoguard.assumptions import assumptions
+from paretoguard.engine.draws import key
+from paretoguard.engine.loop import decide_next, observe_result, settle_now
+from paretoguard.engine.state import new_state
+from paretoguard.errors import Interrupted, ProblemError, SampleError
+from paretoguard.explain import explain, snapshot
+from paretoguard.noise import Exact
+from paretoguard.problem import STATUSES, Problem
+from paretoguard.verdict import OPTIMAL, Result, Verdict
+
+Sample = Callable[[str], Mapping[str, float]]
+
+
+class Trial:
+    """An experiment in memory: `next_arm()`, measure it, `tell(arm, values)`, until `next_arm()` gives None.
+
+    >>> import paretoguard as pg
+    >>> problem = pg.Problem({"speed": "max"}, arms=["a", "b"], noise=pg.Gaussian(1.0))
+    >>> trial = Trial(problem, delta=0.1, evidence="practical")
+    >>> trial.next_arm()
+    'a'
+    """
+
+    def __init__(
+        self,
+        problem: Problem,
+        *,
+        delta: float = 0.05,
+        algorithm: str | settings.Algorithm = settings.DEFAULT_ALGORITHM,
+        evidence: str | settings.Evidence = settings.DEFAULT_EVIDENCE,
+        budget: int | None = None,
+        seed: int = 0,
+    ) -> None:
+        self.problem = problem
+        self.delta = settings.check_delta(delta)
+        self.algorithm = settings.algorithm(algorithm)
+        self.evidence = settings.evidence(evidence)
+        self.budget = settings.check_budget(budget)
+        self._space = problem.space()
+        self._policy = self.algorithm.fit(self._space)
+        self._levels = self.evidence.fit(self.delta, self._space)
+        self._state = new_state(self._space, key(settings.check_seed(seed), 0))
+        self._place = {arm: place for place, arm in enumerate(problem.arms)}
+        self._queue: list[int] = []
+        self._exact_objectives = [name for name, kind in problem.noise.items() if isinstance(kind, Exact)]
+        self._exact: dict[str, dict[str, float]] = {}
+        self._answered = False
+
+    @property
+    def samples(self) -> int:
+        """Results told so far."""
+        return int(self._state.counts.sum())
+
+    @property
+    def answered(self) -> bool:
+        """Was the stopping rule met at the last look?"""
+        return self._answered
+
+    def next_arm(self) -> str | None:
+        """The arm to measure next; None when the answer is found or the budget is spent."""
+        if not self._queue:
+            queued = decide_next(self._policy, self._levels, self._space, self._state)
+            self._answered = queued == 0
+            self._queue = [int(arm) for arm in self._state.queue[:queued]]
+        if self._answered or self.samples >= self.budget:
+            return None
+        return self.problem.arms[self._queue[0]]
+
+    def tell(self, arm: str, values: Mapping[str, float]) -> None:
+        """Take one result: a value for every objective, in the user's units."""
+        try:
+            row = self.problem.values(arm, values)
+            self._check_exact(arm, values)
+        except ProblemError as error:
+            raise SampleError(str(error), arm=arm, values=values, result=self.result()) from error
+        place = self._place[arm]
+        observe_result(self._space, self._state, place, row)
+        if self._queue and self._queue[0] == place:
+            self._queue.pop(0)
+        else:
+            self._queue.clear()  # an unasked result: what to pull next is decided anew
+
+    def _check_exact(self, arm: str, values: Mapping[str, float]) -> None:
+        known = self._exact.setdefault(arm, {})
+        for name in self._exact_objectives:
+            value = float(values[name])
+            if known.setdefault(name, value) != value:
+                raise ProblemError(
+                    f"arm {arm!r} gave {name} = {value!r} after {known[name]!r}, but {name} was declared exact; "
+                    "declare its noise if it varies"
+                )
+
+    def verdicts(self) -> dict[str, Verdict]:
+        """Each arm's verdict on what is known now."""
+        K = len(self.problem.arms)
+        statuses, via = np.zeros(K, dtype=uint8), np.zeros(K, dtype=int64)
+        settle_now(self._levels, self._space, self._state, statuses, via)
+        numbers = snapshot(self.problem, self._levels, self._space, self._state)
+        return explain(numbers, statuses, via, settings.guarantee(self.evidence))
+
+    def statuses(self) -> dict[str, str]:
+        """Each arm's status on what is known now, without the explanations."""
+        K = len(self.problem.arms)
+        codes, via = np.zeros(K, dtype=uint8), np.zeros(K, dtype=int64)
+        settle_now(self._levels, self._space, self._state, codes, via)
+        return {arm: STATUSES[code] for arm, code in zip(self.problem.arms, codes, strict=True)}
+
+    def result(self, *, simulated: bool = False) -> Result:
+        """The answer, or what is certain so far."""
+        verdicts = self.verdicts()
+        counts = (int(count) for count in self._state.counts)
+        return Result(
+            problem=self.problem.name,
+            pareto=tuple(arm for arm, verdict in verdicts.items() if verdict.status == OPTIMAL),
+            verdicts=verdicts,
+            samples=self.samples,
+            pulls=dict(zip(self.problem.arms, counts, strict=True)),
+            stopped="answered" if self._answered else "budget" if self.samples >= self.budget else "open",
+            algorithm=self.algorithm.name,
+            evidence=self.evidence.name,
+            delta=self.delta,
+            guarantee=settings.guarantee(self.evidence),
+            basis=settings.basis(self.evidence),
+            assumptions=assumptions(self.problem, self.evidence),
+            notes=self.problem.notes,
+            simulated=simulated,
+        )
+
+
+def identify(
+    problem: Problem,
+    sample: Sample,
+    *,
+    delta: float = 0.05,
+    algorithm: str | settings.Algorithm = settings.DEFAULT_ALGORITHM,
+    evidence: str | settings.Evidence = settings.DEFAULT_EVIDENCE,
+    budget: int | None = None,
+    seed: int = 0,
+) -> Result:
+    """Find the best trade-offs among the arms that satisfy the constraints, measuring as little as possible.
+
+    `sample(arm)` measures one arm once and returns {objective: value}. A measurement that fails or is not usable stops
+    with `SampleError`, which names the arm and the values and carries the result so far.
+    """
+    trial = Trial(problem, delta=delta, algorithm=algorithm, evidence=evidence, budget=budget, seed=seed)
+    while (arm := trial.next_arm()) is not None:
+        trial.tell(arm, _measured(trial, sample, arm))
+    return trial.result()
+
+
+def _measured(trial: Trial, sample: Sample, arm: str) -> Mapping[str, float]:
+    try:
+        values: Any = sample(arm)
+    except KeyboardInterrupt:
+        raise Interrupted(result=trial.result()) from None
+    except Exception as error:
+        message = f"measuring arm {arm!r} failed with {type(error).__name__}: {error}"
+        raise SampleError(message, arm=arm, values=None, result=trial.result()) from error
+    if not isinstance(values, Mapping):
+        expected = ", ".join(f"{name!r}: …" for name in trial.problem.objectives)
+        message = f"measuring arm {arm!r} gave {values!r}, expected a mapping {{{expected}}}"
+        raise SampleError(message, arm=arm, values=values, result=trial.result())
+    return values

@@ -1,0 +1,168 @@
+"""What paretoguard says of each arm, and of a whole problem: verdicts, results, and their plain rows."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields
+from typing import TYPE_CHECKING, Any
+
+from paretoguard import tables
+
+if TYPE_CHECKING:
+    from rich.table import Table
+
+OPTIMAL, DOMINATED, INFEASIBLE, UNDECIDED = "optimal", "dominated", "infeasible", "undecided"
+MARKS = {OPTIMAL: "★", DOMINATED: "▽", INFEASIBLE: "✕", UNDECIDED: "?"}
+COLOURS = {OPTIMAL: "green", DOMINATED: "blue", INFEASIBLE: "red", UNDECIDED: "yellow"}
+
+
+@dataclass(frozen=True)
+class Missing:
+    """What an undecided arm still lacks: a claim, and about how many more pulls of which arms it would take.
+
+    `pulls` is empty when no number of pulls would do at the present estimates (a tie, or an arm on a boundary).
+    """
+
+    claim: str
+    pulls: dict[str, int]
+
+    def __str__(self) -> str:
+        if not self.pulls:
+            return f"{self.claim}: at the present estimates no number of pulls would decide it"
+        needed = " and ".join(f"{number:,} of {arm}" for arm, number in self.pulls.items())
+        return f"{self.claim}: about {needed} more pulls at the present estimates"
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """The status of one arm and the reason, in the user's names, units and signs.
+
+    `low` and `high` are confidence limits of the means; `margins` says how much better than this arm the arm `by` is in
+    each objective; `slack` is how much room the tightest constraint leaves (negative: by how much it fails); `lead` says in
+    which objective, and by how much, an optimal arm is ahead of `rival`, the arm that comes closest to dominating it.
+    """
+
+    arm: str
+    status: str
+    reason: str
+    guarantee: str
+    pulls: int
+    mean: dict[str, float]
+    low: dict[str, float]
+    high: dict[str, float]
+    by: str | None = None
+    margins: dict[str, float] = field(default_factory=dict)
+    margins_low: dict[str, float] = field(default_factory=dict)
+    margins_high: dict[str, float] = field(default_factory=dict)
+    constraint: str | None = None
+    slack: float | None = None
+    slack_low: float | None = None
+    slack_high: float | None = None
+    rival: str | None = None
+    lead: dict[str, float] = field(default_factory=dict)
+    lead_low: dict[str, float] = field(default_factory=dict)
+    missing: Missing | None = None
+
+    def to_dict(self) -> dict[str, Any]:
+        """Ready for JSON: numbers, texts, lists and mappings only; unknown limits are null."""
+        return {item.name: _plain(getattr(self, item.name)) for item in fields(self)}
+
+
+@dataclass(frozen=True)
+class Result:
+    """The answer: which arms are the best trade-offs, and why every other one is out.
+
+    `stopped` is "answered", or "budget" when samples ran out first: certified verdicts hold all the same.
+    """
+
+    problem: str
+    pareto: tuple[str, ...]
+    verdicts: dict[str, Verdict]
+    samples: int
+    pulls: dict[str, int]
+    stopped: str
+    algorithm: str
+    evidence: str
+    delta: float
+    guarantee: str
+    basis: str
+    assumptions: tuple[str, ...]
+    notes: tuple[str, ...] = ()
+    simulated: bool = False
+
+    def to_dict(self) -> dict[str, Any]:
+        """Ready for JSON."""
+        return {item.name: _plain(getattr(self, item.name)) for item in fields(self)}
+
+    def rows(self) -> list[dict[str, str]]:
+        """One plain row per arm, every cell a text: what tables are made from."""
+        return [_row(verdict) for verdict in self.verdicts.values()]
+
+    def headline(self) -> str:
+        """The answer in one sentence."""
+        found = ", ".join(self.pareto) or "no arm"
+        if self.stopped == "answered":
+            return f"Best trade-offs: {found}"
+        open_arms = [verdict.arm for verdict in self.verdicts.values() if verdict.status == UNDECIDED]
+        if not open_arms:
+            return f"Best trade-offs: {found}"
+        return f"Certain so far: {found}; undecided: {', '.join(open_arms)}"
+
+    def footer(self) -> str:
+        """How much was measured, and what the answer is worth."""
+        how = "the answer was found" if self.stopped == "answered" else "the budget ran out"
+        made_up = "simulated " if self.simulated else ""
+        error = f"P(any wrong claim) <= {self.delta:g}" if self.guarantee != "heuristic" else f"delta = {self.delta:g}"
+        return (
+            f"{self.samples:,} {made_up}samples until {how}; {self.algorithm} with {self.evidence} evidence. "
+            f"Guarantee: {self.guarantee} ({error}; {self.basis})."
+        )
+
+    def table(self) -> "Table":
+        """A rich table: status, pulls, means with limits, and the reason for each arm."""
+        styles = [COLOURS[verdict.status] for verdict in self.verdicts.values()]
+        return tables.table(self.headline(), self.rows(), self.footer(), styles, right=("pulls",))
+
+    def __rich__(self) -> "Table":
+        return self.table()
+
+    def __str__(self) -> str:
+        return tables.render(self.table())
+
+    def _repr_html_(self) -> str:
+        return tables.as_html(self.headline(), self.rows(), self.footer())
+
+
+def _row(verdict: Verdict) -> dict[str, str]:
+    cells = {"arm": verdict.arm, "status": f"{MARKS[verdict.status]} {verdict.status}", "pulls": f"{verdict.pulls:,}"}
+    for name, mean in verdict.mean.items():
+        low, high = verdict.low[name], verdict.high[name]
+        cells[name] = "–" if verdict.pulls == 0 else f"{show(mean)}" if low == high else (
+            f"{show(mean)} [{show(low)}, {show(high)}]"
+        )
+    cells["why"] = verdict.reason
+    return cells
+
+
+def show(value: float) -> str:
+    """A number as people write it: four significant digits, no exponent where that is readable.
+
+    >>> show(0.06512), show(1234567.0), show(-0.00001234)
+    ('0.06512', '1,234,567', '-1.234e-05')
+    """
+    size = abs(value)
+    if size >= 1000:
+        return f"{value:,.0f}" if size < 1e15 else f"{value:.4g}"
+    return f"{value:.4g}"
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, Verdict):
+        return value.to_dict()
+    if isinstance(value, Missing):
+        return {"claim": value.claim, "pulls": dict(value.pulls)}
+    if isinstance(value, Mapping):
+        return {key: _plain(item) for key, item in value.items()}
+    if isinstance(value, tuple):
+        return [_plain(item) for item in value]
+    if isinstance(value, float) and value in (float("inf"), float("-inf")):
+        return None
+    return value

@@ -1,0 +1,60 @@
+"""Random instances that try to break things: ties, boundaries, exact objectives, tolerances, minimised objectives."""
+
+from typing import Any
+
+import numpy as np
+
+import paretoguard as pg
+
+
+def random_instance(rng: np.random.Generator) -> pg.Instance:
+    K, d = int(rng.integers(1, 8)), int(rng.integers(1, 4))
+    names = [f"x{c}" for c in range(d)]
+    kind = rng.choice(["bernoulli", "gaussian", "mixed"])
+    noise = {name: _noise(rng, str(kind)) for name in names}
+    means = np.round(rng.uniform(0.05, 0.95, (K, d)), 1 if rng.random() < 0.4 else 3)  # one decimal: ties abound
+    if K > 1 and rng.random() < 0.3:
+        means[-1] = means[0]  # two identical arms
+    constraints = _constraints(rng, names, means)
+    tolerance: Any = float(rng.choice([0.0, 0.0, 0.0, 0.05]))
+    problem = pg.Problem(
+        {name: str(rng.choice(["max", "max", "min"])) for name in names},
+        arms=[f"arm{i}" for i in range(K)],
+        noise=noise,
+        constraints=constraints,
+        dependence=str(rng.choice(["unknown", "independent"])),
+        tolerance=tolerance,
+        name="random",
+    )
+    return pg.Instance(problem, means)
+
+
+def _noise(rng: np.random.Generator, kind: str) -> pg.Noise:
+    if kind == "mixed":
+        kind = str(rng.choice(["bernoulli", "gaussian", "bounded", "subgaussian", "exact"]))
+    if kind == "bernoulli":
+        return pg.Bernoulli()
+    if kind == "bounded":
+        return pg.Bounded(-1.0, 2.0)
+    if kind == "exact":
+        return pg.Exact()
+    scale = float(rng.choice([0.05, 0.3, 1.0]))
+    return pg.Gaussian(scale) if kind == "gaussian" else pg.SubGaussian(scale)
+
+
+def _constraints(rng: np.random.Generator, names: list[str], means: np.ndarray[Any, Any]) -> Any:
+    shape = rng.choice(["none", "box", "half-space", "general"])
+    if shape == "none":
+        return ()
+    d = len(names)
+    if shape == "box":
+        return [f"{name} >= {np.round(rng.uniform(0, 0.4), 1)}" for name in names] + [f"{names[0]} <= 0.9"]
+    rows = 1 if shape == "half-space" else int(rng.integers(2, 5))
+    A = np.round(rng.normal(size=(rows, d)), 1)
+    A[np.all(A == 0, axis=1)] = 1.0
+    centre = means[rng.integers(len(means))] if rng.random() < 0.5 else means.mean(axis=0)
+    b = A @ centre + rng.choice([0.05, 0.2], size=rows)
+    through = A[0] @ means[rng.integers(len(means))]
+    if through >= A[0] @ centre + 0.02:
+        b[0] = through  # an arm exactly on the boundary, where that leaves room around the centre
+    return A, b

@@ -1,0 +1,74 @@
+"""The engine decides as the slow twin does, on random instances with ties and boundaries, decision by decision."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+from random_problems import random_instance
+from twin import Twin, TwinProblem
+
+import paretoguard as pg
+from paretoguard.engine.draws import key
+from paretoguard.engine.loop import decide_next, draw_reward, observe_result, settle_now
+from paretoguard.engine.policies.parts import answer, restart
+from paretoguard.engine.state import new_state
+from paretoguard.simulation.rewards import source
+
+POLICIES = {"e-cape": pg.policies.ECape(), "uniform": pg.policies.Uniform()}
+EVIDENCE = {"practical": pg.evidence.Practical(), "theorem": pg.evidence.Theorem()}
+
+
+def twin_problem(problem: pg.Problem) -> TwinProblem:
+    space = problem.space()
+    fields = {name: value.tolist() if isinstance(value, np.ndarray) else value for name, value in space._asdict().items()}
+    region = fields.pop("region")
+    fields.pop("objectives")
+    return TwinProblem(A=region.A.tolist(), b=region.b.tolist(), **fields)
+
+
+def compare(instance: pg.Instance, algorithm: str, evidence: str, seed: int, decisions: int) -> None:
+    """Step engine and twin together; runs follow one another until enough decisions have been compared."""
+    space, drawn_from = instance.problem.space(), source(instance)
+    delta = 0.1
+    made = 0
+    for run in range(10**6):
+        policy, levels = POLICIES[algorithm].fit(space), EVIDENCE[evidence].fit(delta, space)
+        state, twin = new_state(space, key(seed, run)), Twin(twin_problem(instance.problem), evidence, delta)
+        budget = 5 + 40 * (run % 7)  # short runs too: verdicts before the end
+        row = np.zeros(space.objectives)
+        statuses, via = np.zeros(space.arms, dtype=np.uint8), np.zeros(space.arms, dtype=np.int64)
+        while True:
+            queued = decide_next(policy, levels, space, state)
+            got, wanted = state.queue[:queued].tolist(), twin.decide(algorithm)
+            made += 1
+            assert got == wanted, (algorithm, evidence, seed, run, twin.counts)
+            if made >= decisions:
+                return
+            if not got:
+                settle_now(levels, space, state, statuses, via)
+                assert statuses.tolist() == twin.answer() == twin.verdicts()
+                break
+            if twin.t >= budget and run % 2:
+                settle_now(levels, space, state, statuses, via)
+                assert statuses.tolist() == twin.verdicts(), (algorithm, evidence, seed, run, twin.counts)
+                break
+            for arm in got:
+                draw_reward(drawn_from, state.key, arm, int(state.counts[arm]), row)
+                observe_result(space, state, arm, row)
+                twin.observe(arm, row.tolist())
+
+
+@pytest.mark.parametrize("algorithm", sorted(POLICIES))
+@pytest.mark.parametrize("block", range(4))
+def test_the_engine_decides_as_the_twin_does(algorithm: str, block: int) -> None:
+    for number in range(50 * block, 50 * block + 50):
+        rng = np.random.default_rng([7, number])
+        compare(random_instance(rng), algorithm, ["practical", "theorem"][number % 2], number, decisions=1000)
+
+
+@pytest.mark.kernel
+@pytest.mark.parametrize("algorithm", sorted(POLICIES))
+def test_the_engine_decides_as_the_twin_does_without_the_compiler(algorithm: str) -> None:
+    for number in range(10):
+        rng = np.random.default_rng([8, number])
+        compare(random_instance(rng), algorithm, ["practical", "theorem"][number % 2], number, decisions=60)

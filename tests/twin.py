@@ -1,0 +1,259 @@
+"""The slow twin: e-cAPE, Uniform and the verdicts at any time, written from the definitions, in plain Python.
+
+It imports nothing from the package. Arithmetic is written in the same order as in the engine (for instance a width is
+sqrt(2 f) * sqrt(1/N_i + 1/N_j), not sqrt(2 f/N_i + 2 f/N_j)), because two formulas that are equal on paper may differ
+in the last bit and so break a tie differently. Everything else is the most literal reading of the definitions.
+"""
+
+import itertools
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+INF = math.inf
+
+
+@dataclass
+class TwinProblem:
+    """A problem in engine units: unit rows over the noisy coordinates, then the exact coordinates."""
+
+    arms: int
+    noisy: int
+    order: list[int]
+    scale: list[float]
+    A: list[list[float]]
+    b: list[float]
+    exact_part: list[list[float]]
+    exact_A: list[list[float]]
+    exact_b: list[float]
+    tolerance: list[float]
+    row_tolerance: list[float]
+    exact_row_tolerance: list[float]
+    sigma_u: float
+
+    @property
+    def objectives(self) -> int:
+        return len(self.scale)
+
+
+def distance(A: Sequence[Sequence[float]], b: Sequence[float], x: Sequence[float]) -> float:
+    """Distance from x to {y : A y <= b}, by trying every set of tight rows; inf if the set is empty."""
+    d = len(x)
+    if all(sum(1 for a in row if a != 0.0) == 1 for row in A):  # a box: clip each coordinate
+        total = 0.0
+        for c in range(d):
+            low = max((-bound for row, bound in zip(A, b, strict=True) if row[c] < 0.0), default=-INF)
+            high = min((bound for row, bound in zip(A, b, strict=True) if row[c] > 0.0), default=INF)
+            if low > high:
+                return INF
+            gap = max(low - x[c], x[c] - high, 0.0)
+            total += gap * gap
+        return math.sqrt(total)
+    if len(A) == 1:
+        return max(0.0, sum(a * v for a, v in zip(A[0], x, strict=True)) - b[0])
+    matrix, bound, point = np.array(A), np.array(b), np.array(x)
+    best = INF
+    for size in range(min(d, len(A)) + 1):
+        for rows in itertools.combinations(range(len(A)), size):
+            tight = matrix[list(rows)]
+            if np.linalg.matrix_rank(tight, tol=1e-9) < size:
+                continue
+            step = np.linalg.pinv(tight) @ (tight @ point - bound[list(rows)]) if size else np.zeros(d)
+            if np.all(matrix @ (point - step) <= bound + 1e-11):
+                best = min(best, float(np.linalg.norm(step)))
+    return best
+
+
+@dataclass
+class Twin:
+    """One run of e-cAPE or Uniform. `level` is the evidence: ("practical" | "theorem", delta)."""
+
+    problem: TwinProblem
+    evidence: str
+    delta: float
+    counts: list[int] = field(default_factory=list)
+    sums: list[list[float]] = field(default_factory=list)
+    means: list[list[float]] = field(default_factory=list)
+    inside: list[bool] = field(default_factory=list)
+    eta: list[float] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        K, d = self.problem.arms, self.problem.objectives
+        self.counts = [0] * K
+        self.sums = [[0.0] * d for _ in range(K)]
+        self.means = [[0.0] * d for _ in range(K)]
+        self.inside = [False] * K
+        self.eta = [0.0] * K
+
+    # --- results -----------------------------------------------------------------------------------------------------
+    @property
+    def t(self) -> int:
+        return sum(self.counts)
+
+    def observe(self, arm: int, reward: Sequence[float]) -> None:
+        problem = self.problem
+        self.counts[arm] += 1
+        for c in range(problem.objectives):
+            value = reward[problem.order[c]] * problem.scale[c]
+            self.sums[arm][c] += value
+            self.means[arm][c] = self.sums[arm][c] / self.counts[arm] if c < problem.noisy else value
+        self.locate(arm)
+
+    def locate(self, arm: int) -> None:
+        problem, x = self.problem, self.means[arm]
+        noisy, exact = x[: problem.noisy], x[problem.noisy :]
+        for row, bound, slop in zip(problem.exact_A, problem.exact_b, problem.exact_row_tolerance, strict=True):
+            slack = bound
+            for a, v in zip(row, exact, strict=True):
+                slack -= a * v
+            if slack < -slop / 2:
+                self.inside[arm], self.eta[arm] = False, INF
+                return
+        rhs = []
+        for bound, part in zip(problem.b, problem.exact_part, strict=True):
+            for a, v in zip(part, exact, strict=True):
+                bound -= a * v
+            rhs.append(bound)
+        slacks = []
+        for row, bound in zip(problem.A, rhs, strict=True):
+            for a, v in zip(row, noisy, strict=True):
+                bound -= a * v
+            slacks.append(bound)
+        self.inside[arm] = all(s >= -slop / 2 for s, slop in zip(slacks, problem.row_tolerance, strict=True))
+        if self.inside[arm]:
+            self.eta[arm] = min((s + slop for s, slop in zip(slacks, problem.row_tolerance, strict=True)), default=INF)
+        else:
+            self.eta[arm] = distance(problem.A, rhs, noisy)
+
+    # --- evidence ----------------------------------------------------------------------------------------------------
+    def prepare(self) -> None:
+        """Everything that the definitions name, at the present time."""
+        K, t = self.problem.arms, max(self.t, 1)
+        d = self.problem.objectives
+        if self.evidence == "practical":
+            f = g = math.log(max(1.0, math.log(t)) / self.delta)
+            sigma_u = 1.0
+        else:
+            alpha = 2.01
+            k1 = 1.0 + 1.0 / (alpha - 1.0) + 1e-9
+            f = (math.log(4.0 * k1 * K / self.delta) + math.log(d)) + alpha * math.log(t)
+            g = 4.0 * ((math.log(4.0 * k1 * K / self.delta) + d * math.log(5.0)) + alpha * math.log(t))
+            sigma_u = self.problem.sigma_u
+        self.scale = math.sqrt(2.0 * f)
+        self.inverse = [1.0 / n if n else INF for n in self.counts]
+        self.gamma = [
+            n * eta * eta / (2.0 * sigma_u * sigma_u) - g if n else -INF
+            for n, eta in zip(self.counts, self.eta, strict=True)
+        ]
+        arms = range(K)
+        self.F = {i for i in arms if self.inside[i]}
+        self.O = {i for i in self.F if not any(j != i and self.beats(j, i) for j in self.F)}
+        self.G = {i for i in arms if i not in self.F and self.gamma[i] < 0}
+        self.C = self.F | self.G
+
+    def beats(self, j: int, i: int) -> bool:
+        return all(
+            x + slop / 2 <= y
+            for x, y, slop in zip(self.means[i], self.means[j], self.problem.tolerance, strict=True)
+        )
+
+    def width(self, i: int, j: int) -> float:
+        if self.evidence == "practical":
+            return self.scale * math.sqrt(self.inverse[i] + self.inverse[j])
+        return self.scale * (math.sqrt(self.inverse[i]) + math.sqrt(self.inverse[j]))
+
+    def m_minus(self, i: int, j: int) -> float:
+        n = self.problem.noisy
+        x, y = self.means[i], self.means[j]
+        if any(a > b for a, b in zip(x[n:], y[n:], strict=True)):
+            return -INF
+        return min((b - a for a, b in zip(x[:n], y[:n], strict=True)), default=INF) - self.width(i, j)
+
+    def M_minus(self, i: int, j: int) -> float:
+        n, slop = self.problem.noisy, self.problem.tolerance
+        x, y = self.means[i], self.means[j]
+        if any(a + s > b for a, b, s in zip(x[n:], y[n:], slop[n:], strict=True)):
+            return INF
+        return max((a - b + s for a, b, s in zip(x[:n], y[:n], slop[:n], strict=True)), default=-INF) - self.width(i, j)
+
+    # --- the stopping rule ---------------------------------------------------------------------------------------------
+    def xi(self, i: int) -> float:
+        return max((self.m_minus(i, j) for j in sorted(self.C) if j != i), default=-INF)
+
+    def z1f(self) -> tuple[float, int]:
+        return min(((self.gamma[i], i) for i in self.O), default=(INF, -1))
+
+    def z1p(self) -> tuple[float, int]:
+        pairs = ((self.M_minus(i, j), i, j) for i in self.O for j in self.O if i != j)
+        value, i, _ = min(pairs, default=(INF, -1, -1))
+        return value, i
+
+    def z2(self) -> tuple[float, int]:
+        others = [i for i in range(self.problem.arms) if i not in self.O]
+        terms = ((self.xi(i) if i in self.F else max(self.gamma[i], self.xi(i)), i) for i in others)
+        return min(terms, default=(INF, -1))
+
+    def stops(self) -> bool:
+        return self.z1f()[0] >= 0 and self.z1p()[0] >= 0 and self.z2()[0] >= 0
+
+    # --- algorithms ------------------------------------------------------------------------------------------------------
+    def decide(self, algorithm: str) -> list[int]:
+        """The arms to pull next; [] when the answer is found."""
+        unseen = [i for i, n in enumerate(self.counts) if n == 0]
+        if unseen:
+            return unseen
+        self.prepare()
+        if self.stops():
+            return []
+        return [self.t % self.problem.arms] if algorithm == "uniform" else self.ecape()
+
+    def ecape(self) -> list[int]:
+        z2, leader = self.z2()
+        if z2 >= 0:
+            z1f, feasible = self.z1f()
+            z1p, first = self.z1p()
+            leader = feasible if z1p >= z1f else first
+        rivals = [(self.M_minus(leader, j), j) for j in self.C if j != leader]
+        return [leader, min(rivals)[1]] if rivals else [leader]
+
+    def answer(self) -> list[int]:
+        """Codes 1 optimal, 2 dominated, 3 infeasible."""
+        return [1 if i in self.O else 2 if i in self.C else 3 for i in range(self.problem.arms)]
+
+    # --- verdicts at any time --------------------------------------------------------------------------------------------
+    def verdicts(self) -> list[int]:
+        """Codes 0 undecided, 1 optimal, 2 dominated, 3 infeasible, from chains of certified claims."""
+        self.prepare()
+        K = self.problem.arms
+        below = [[i != j and self.m_minus(i, j) >= 0 for j in range(K)] for i in range(K)]
+        for k, i, j in itertools.product(range(K), repeat=3):  # transitive closure
+            below[i][j] = below[i][j] or (below[i][k] and below[k][j])
+        feasible = [self.inside[i] and self.gamma[i] >= 0 for i in range(K)]
+        infeasible = [not self.inside[i] and self.gamma[i] >= 0 for i in range(K)]
+        codes = []
+        for i in range(K):
+            clear = [k == i or self.M_minus(i, k) >= 0 for k in range(K)]
+            beaten = any(below[i][j] and feasible[j] for j in range(K) if j != i)
+            unbeaten = feasible[i] and all(
+                infeasible[j] or clear[j] or any(below[j][k] and clear[k] for k in range(K)) for j in range(K)
+            )
+            codes.append(3 if infeasible[i] else 1 if unbeaten else 2 if beaten else 0)
+        return codes
+
+
+def play(
+    twin: Twin, algorithm: str, reward: Callable[[int, int], Sequence[float]], budget: int
+) -> tuple[list[int], list[int]]:
+    """A whole run: (arms pulled in order, codes)."""
+    pulled: list[int] = []
+    while True:
+        queue = twin.decide(algorithm)
+        if not queue:
+            return pulled, twin.answer()
+        if twin.t >= budget:
+            return pulled, twin.verdicts()
+        for arm in queue[: budget - twin.t]:
+            twin.observe(arm, reward(arm, twin.counts[arm]))
+            pulled.append(arm)
