@@ -1,0 +1,178 @@
+"""The truth, and whether an answer is right, computed from the definitions in the user's units.
+
+Comparisons are exact comparisons of floating-point numbers as given: an arm on a boundary is feasible, equal means
+dominate each other, and nothing is rounded. Memory stays near K·d: no K × K array is held.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+import numpy as np
+from numpy import bool_, float64
+from numpy.typing import NDArray
+
+Floats = NDArray[float64]
+Booleans = NDArray[bool_]
+
+STATUSES = ("undecided", "optimal", "dominated", "infeasible")
+UNDECIDED, OPTIMAL, DOMINATED, INFEASIBLE = range(4)
+TASKS = ("e-cpsi", "cpsi")
+
+CELLS = 4_000_000  # entries of the largest table of comparisons held at once
+
+
+@dataclass(frozen=True)
+class Truth:
+    """What holds at given means: the feasible arms, the Pareto set among them, and the dominated arms (SubOpt).
+
+    An arm may be both dominated and infeasible. The arrays [K] say the same in arm order.
+    """
+
+    feasible: tuple[str, ...]
+    pareto: tuple[str, ...]
+    dominated: tuple[str, ...]
+    is_feasible: Booleans = field(repr=False, compare=False)
+    is_pareto: Booleans = field(repr=False, compare=False)
+    is_dominated: Booleans = field(repr=False, compare=False)
+
+
+class Case(NamedTuple):
+    """What a judge needs: means with larger = better, breach = A x − b in the user's units, and the tolerances."""
+
+    gains: Floats  # [K, d]
+    breach: Floats  # [K, m]
+    tolerance: Floats  # [d]
+    row_tolerance: Floats  # [m]
+
+
+def breaches(means: Floats, A: Floats, b: Floats) -> Floats:
+    """A x − b of every arm and row, [K, m]: positive where the row is violated.
+
+    Summed objective by objective, so that the last bit is the same on every machine.
+    """
+    total = np.zeros((len(means), len(b)))
+    for c in range(means.shape[1]):
+        total += means[:, c, None] * A[None, :, c]
+    return total - b
+
+
+def feasible_arms(case: Case) -> Booleans:
+    """Arms inside every constraint, [K]; the boundary counts as inside."""
+    return np.asarray(np.all(case.breach <= 0, axis=1), dtype=bool_)
+
+
+def dominated_arms(gains: Floats, feasible: Booleans) -> Booleans:
+    """Arms that some *other* feasible arm equals or exceeds in every objective, [K].
+
+    >>> dominated_arms(np.array([[1.0, 1.0], [0.0, 1.0], [1.0, 1.0]]), np.array([True, True, False]))
+    array([False,  True,  True])
+    """
+    return beaten_arms(gains, feasible, np.zeros(gains.shape[1]))
+
+
+def beaten_arms(gains: Floats, feasible: Booleans, tolerance: Floats) -> Booleans:
+    """Arms that some other feasible arm beats by more than the tolerance in every objective, [K].
+
+    An objective whose tolerance is 0 is judged as the exact definition does: there a tie counts as beaten. It is
+    enough to compare with the maximal points among the feasible arms.
+    """
+    points, counts = np.unique(gains[feasible] + 0.0, axis=0, return_counts=True)
+    front, shared = _maximal(points, counts)
+    answer = np.zeros(len(gains), dtype=bool_)
+    for rows in _slices(len(gains), len(front)):
+        # A maximal point beats its own arm only through another feasible arm with the same means.
+        lone = feasible[rows, None] & (shared == 1)
+        beaten = np.ones(lone.shape, dtype=bool_)
+        for c, allowed in enumerate(tolerance):
+            lead = front[:, c] - gains[rows, c, None]
+            beaten &= lead > allowed if allowed > 0 else lead >= 0
+            lone &= lead == 0
+        answer[rows] = np.any(beaten & ~lone, axis=1)
+    return answer
+
+
+def wrong_answers(statuses: NDArray[np.integer], case: Case, task: str) -> Booleans:
+    """Which of the answers, statuses [runs, K], make a false claim at these means, [runs].
+
+    Without tolerances (spec §1): e-cpsi asks for O ⊂ O*, S ⊂ SubOpt, I ⊂ F^c; cpsi asks that what is returned is in O*
+    and nothing else of O* is thrown out. Where no arm is undecided this is the full definition, O = O* included.
+    """
+    if np.any(case.tolerance > 0) or np.any(case.row_tolerance > 0):
+        return _wrong_within_tolerance(statuses, case, task)
+    feasible = feasible_arms(case)
+    dominated = dominated_arms(case.gains, feasible)
+    pareto = feasible & ~dominated
+    returned, called_dominated, called_infeasible = _claims(statuses)
+    if task == "cpsi":
+        false = (returned & ~pareto) | ((called_dominated | called_infeasible) & pareto)
+    else:
+        false = (returned & ~pareto) | (called_dominated & ~dominated) | (called_infeasible & feasible)
+    return np.asarray(np.any(false, axis=1), dtype=bool_)
+
+
+def _wrong_within_tolerance(statuses: NDArray[np.integer], case: Case, task: str) -> Booleans:
+    """Spec §8 (5): returned arms are within tolerance; S is exactly dominated by returned arms; I exactly infeasible.
+
+    Where some arm is still undecided, the arm that dominates one of S need not be returned yet: any arm that is
+    feasible within tolerance will do, as that is what a verdict claims by then.
+    """
+    feasible = feasible_arms(case)
+    nearly = np.all(case.breach <= case.row_tolerance, axis=1)
+    acceptable = nearly & ~beaten_arms(case.gains, feasible, case.tolerance)
+    returned, called_dominated, called_infeasible = _claims(statuses)
+    complete = ~np.any(statuses == UNDECIDED, axis=1)
+    rivals = np.where(complete[:, None], returned, nearly)
+    out = (called_dominated | called_infeasible) if task == "cpsi" else called_dominated
+    justified = _dominated_by(rivals, case.gains, out)
+    if task == "cpsi":
+        false = (returned & ~acceptable) | (out & feasible & ~justified)
+    else:
+        false = (returned & ~acceptable) | (called_dominated & ~justified) | (called_infeasible & feasible)
+    return np.asarray(np.any(false, axis=1), dtype=bool_)
+
+
+def _claims(statuses: NDArray[np.integer]) -> tuple[Booleans, Booleans, Booleans]:
+    return statuses == OPTIMAL, statuses == DOMINATED, statuses == INFEASIBLE
+
+
+def _dominated_by(rivals: Booleans, gains: Floats, asked: Booleans) -> Booleans:
+    """For each run, which of the asked arms another arm among that run's rivals dominates exactly, [runs, K]."""
+    columns, asked_arms = np.flatnonzero(np.any(rivals, axis=0)), np.flatnonzero(np.any(asked, axis=0))
+    answer = np.zeros(asked.shape, dtype=bool_)
+    weights = rivals[:, columns].astype(np.float32)
+    for part in _slices(len(asked_arms), len(columns) + len(asked)):
+        rows = asked_arms[part]
+        above = rows[:, None] != columns
+        for c in range(gains.shape[1]):
+            above &= gains[columns, c] >= gains[rows, c, None]
+        answer[:, rows] = weights @ above.T.astype(np.float32) > 0
+    return answer
+
+
+def _maximal(points: Floats, counts: NDArray[np.integer]) -> tuple[Floats, NDArray[np.integer]]:
+    """The points (distinct, in lexicographic order) that no other one equals or exceeds everywhere, with their counts.
+
+    A point that dominates another comes after it in lexicographic order, so a walk from the end meets it first.
+    """
+    kept = np.zeros(0, dtype=np.intp)
+    step = 256
+    for stop in range(len(points), 0, -step):
+        block = np.arange(stop - 1, max(stop - step, 0) - 1, -1)
+        for candidates in (kept, block):
+            dominated = np.zeros(len(block), dtype=bool_)
+            for part in _slices(len(block), len(candidates)):
+                above = block[part, None] != candidates
+                for c in range(points.shape[1]):
+                    above &= points[candidates, c] >= points[block[part], c, None]
+                dominated[part] = np.any(above, axis=1)
+            block = block[~dominated]
+        kept = np.concatenate([kept, block])
+    return points[kept], counts[kept]
+
+
+def _slices(rows: int, columns: int) -> Iterator[slice]:
+    """Cut the rows so that a table of rows × columns keeps within CELLS."""
+    step = max(1, CELLS // max(1, columns))
+    for start in range(0, rows, step):
+        yield slice(start, start + step)

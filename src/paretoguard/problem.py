@@ -1,0 +1,286 @@
+"""The problem: objectives, constraints, arms, noise, dependence and tolerances; and an instance of it with known means.
+
+Everything is checked once, when a `Problem` is made. Attributes are in the user's words and units; `space()` gives the
+engine's view.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from types import MappingProxyType
+from typing import Any
+
+import numpy as np
+from numpy import bool_, float64
+from numpy.typing import ArrayLike, NDArray
+
+from paretoguard.constraints import (
+    Constraint,
+    Given,
+    check_consistent,
+    constraint_notes,
+    constraint_texts,
+    matrix,
+    read_constraints,
+)
+from paretoguard.declarations import read_arms, read_dependence, read_noise, read_objectives, read_tolerance
+from paretoguard.engine.space import Space
+from paretoguard.errors import ProblemError
+from paretoguard.inputs import Means, check_arm, check_range, check_statuses, read_means, read_statuses, read_values
+from paretoguard.judge import STATUSES, TASKS, Case, Truth, breaches, dominated_arms, feasible_arms, wrong_answers
+from paretoguard.names import listed, suggestion
+from paretoguard.noise import Noise
+from paretoguard.units import Dependence, EngineRow, Units, to_engine
+
+__all__ = ["STATUSES", "TASKS", "EngineRow", "Instance", "Problem", "Truth"]
+
+Floats = NDArray[float64]
+
+
+@dataclass(frozen=True, init=False, eq=False, repr=False)
+class Problem:
+    """What is to be found out: which arms are Pareto-optimal among those that satisfy the constraints.
+
+    objectives: name -> "max" or "min". arms: names. noise: one model for all objectives, or one for each by name.
+    constraints: texts such as "cost <= 10" or "0.15 <= x <= 1"; a mapping names them; or (A, b) for A x <= b in the
+    user's units and signs. dependence between objectives: "unknown", "independent", or the covariance of the Gaussian
+    objectives in their order. tolerance: one number for every objective and every constraint, or a mapping from
+    objectives and constraint labels (the rest is 0), in the user's units.
+
+    >>> from paretoguard.noise import Bernoulli
+    >>> problem = Problem({"efficacy": "max", "harm": "min"}, arms=["75mg", "150mg"], noise=Bernoulli(),
+    ...                   constraints=["efficacy >= 0.4"])
+    >>> problem.truth([[0.5, 0.1], [0.3, 0.0]]).pareto
+    ('75mg',)
+    """
+
+    objectives: Mapping[str, str]
+    arms: tuple[str, ...]
+    noise: Mapping[str, Noise]
+    constraints: tuple[Constraint, ...]  # one per row
+    constraint_texts: Mapping[str, str]  # label -> the whole constraint as written
+    dependence: Dependence
+    tolerance: Mapping[str, float]  # by objective and by constraint label
+    name: str
+
+    def __init__(
+        self,
+        objectives: Mapping[str, str],
+        *,
+        arms: Sequence[str],
+        noise: Noise | Mapping[str, Noise],
+        constraints: Given = (),
+        dependence: str | ArrayLike = "unknown",
+        tolerance: float | Mapping[str, float] = 0.0,
+        name: str = "",
+    ) -> None:
+        directions = read_objectives(objectives)
+        names = tuple(directions)
+        texts = constraint_texts(constraints, names)
+        rows = read_constraints(texts, names)
+        models = read_noise(noise, names)
+        if not isinstance(name, str):
+            raise ProblemError(f"the name of the problem is {name!r}, expected a string")
+        for attribute, value in {
+            "objectives": MappingProxyType(directions),
+            "arms": read_arms(arms),
+            "noise": MappingProxyType(models),
+            "constraints": rows,
+            "constraint_texts": MappingProxyType(texts),
+            "dependence": read_dependence(dependence, models),
+            "tolerance": MappingProxyType(read_tolerance(tolerance, names, texts)),
+            "name": name,
+        }.items():
+            object.__setattr__(self, attribute, value)
+        check_consistent(rows, len(names))
+
+    def __repr__(self) -> str:
+        goals = ", ".join(f"{direction} {objective}" for objective, direction in self.objectives.items())
+        parts = [repr(self.name)] if self.name else []
+        parts += [goals, f"{len(self.arms)} arms"]
+        if self.constraint_texts:
+            parts.append(f"constraints {listed(self.constraint_texts)}")
+        return f"Problem({'; '.join(parts)})"
+
+    def _key(self) -> tuple[Any, ...]:
+        """What makes two problems equal; the order of the objectives counts."""
+        mappings = (tuple(part.items()) for part in (self.objectives, self.noise, self.tolerance))
+        return (*mappings, self.arms, self.constraints, self.dependence, self.name)
+
+    def __eq__(self, other: object) -> bool:
+        return self._key() == other._key() if isinstance(other, Problem) else NotImplemented
+
+    def __hash__(self) -> int:
+        return hash(self._key())
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return (_remade, (self.to_arguments(),))
+
+    def to_arguments(self) -> dict[str, Any]:
+        """Arguments that make an equal problem, as plain values."""
+        texts = self.constraint_texts
+        named = any(label != text for label, text in texts.items())
+        return {
+            "objectives": dict(self.objectives),
+            "arms": self.arms,
+            "noise": dict(self.noise),
+            "constraints": dict(texts) if named else list(texts.values()),
+            "dependence": self.dependence,
+            "tolerance": dict(self.tolerance),
+            "name": self.name,
+        }
+
+    @cached_property
+    def notes(self) -> tuple[str, ...]:
+        """What is odd but usable: constraints that never bind, that no arm can satisfy, or that leave no room."""
+        slacks = [self.tolerance[row.label] for row in self.constraints]
+        return constraint_notes(self.constraint_texts, self.constraints, self.noise, slacks)
+
+    @cached_property
+    def _units(self) -> Units:
+        A, b = matrix(self.constraints, len(self.objectives))
+        return to_engine(
+            arms=len(self.arms),
+            signs=self._signs.tolist(),
+            noise=tuple(self.noise.values()),
+            A=A,
+            b=b,
+            dependence=self.dependence,
+            tolerance=self._tolerance,
+            row_tolerance=self._row_tolerance,
+        )
+
+    @cached_property
+    def _signs(self) -> Floats:
+        return np.array([1.0 if direction == "max" else -1.0 for direction in self.objectives.values()])
+
+    @cached_property
+    def _tolerance(self) -> Floats:
+        return np.array([self.tolerance[objective] for objective in self.objectives])
+
+    @cached_property
+    def _row_tolerance(self) -> Floats:
+        return np.array([self.tolerance[row.label] for row in self.constraints])
+
+    def space(self) -> Space:
+        """The problem in engine units; engine value of objective order[c] = user's value * scale[c]."""
+        return self._units.space
+
+    def engine_rows(self) -> tuple[EngineRow, ...]:
+        """For each noisy row of the engine, then each exact one: the row of `constraints` and the norm it lost."""
+        return self._units.rows
+
+    def values(self, arm: str, values: Mapping[str, Any]) -> Floats:
+        """One measurement as an array [d] in the order of the objectives; anything impossible is refused.
+
+        >>> from paretoguard.noise import Bernoulli
+        >>> Problem({"success": "max"}, arms=["a"], noise=Bernoulli()).values("a", {"success": True})
+        array([1.])
+        """
+        self.index(arm)
+        return read_values(arm, values, self.noise)
+
+    @cached_property
+    def _positions(self) -> dict[str, int]:
+        return {arm: position for position, arm in enumerate(self.arms)}
+
+    def index(self, arm: str) -> int:
+        """The position of an arm; an unknown name is refused."""
+        check_arm(arm, self._positions)
+        return self._positions[arm]
+
+    def means_array(self, means: Means) -> Floats:
+        """Means of all arms as an array [K, d], from such an array or from arm -> {objective: mean}."""
+        return read_means(means, self.arms, self.noise)
+
+    def truth(self, means: Means) -> Truth:
+        """Which arms are feasible, Pareto-optimal and dominated at these means, by the definitions."""
+        case = self._case(means)
+        feasible = feasible_arms(case)
+        dominated = dominated_arms(case.gains, feasible)
+        pareto = feasible & ~dominated
+        named = [tuple(self.arms[i] for i in np.flatnonzero(part)) for part in (feasible, pareto, dominated)]
+        return Truth(named[0], named[1], named[2], feasible, pareto, dominated)
+
+    def _case(self, means: Means) -> Case:
+        array = self.means_array(means)
+        A, b = matrix(self.constraints, len(self.objectives))
+        return Case(array * self._signs, breaches(array, A, b), self._tolerance, self._row_tolerance)
+
+    def wrong(self, statuses: ArrayLike, means: Means, task: str = "e-cpsi") -> NDArray[bool_]:
+        """Which answers make a false claim at these means: statuses [runs, K] (positions in STATUSES) -> [runs]."""
+        if task not in TASKS:
+            raise ProblemError(f"there is no task {task!r}; {suggestion(str(task), TASKS)}")
+        return wrong_answers(check_statuses(statuses, len(self.arms)), self._case(means), task)
+
+    def is_correct(self, result: Any, means: Means, task: str = "e-cpsi") -> bool:
+        """Whether no claim of an answer is false at these means; undecided arms claim nothing.
+
+        The result is a Result, a mapping arm -> status, or an array [K] of positions in STATUSES. Several answers may
+        be right: an arm that is both infeasible and dominated may be called either. With tolerances, the promise of
+        spec §8 (5) is judged instead.
+
+        >>> from paretoguard.noise import Gaussian
+        >>> problem = Problem({"speed": "max"}, arms=["a", "b"], noise=Gaussian(1.0))
+        >>> problem.is_correct({"a": "dominated", "b": "optimal"}, [[1.0], [2.0]])
+        True
+        """
+        return not self.wrong([read_statuses(result, self.arms)], means, task)[0]
+
+
+@dataclass(frozen=True, init=False, eq=False, repr=False)
+class Instance:
+    """A problem whose means are known: what a simulation draws from, and what answers are judged against.
+
+    `means` [K, d] in the user's units and order, read-only. `provenance` says where they come from.
+
+    >>> from paretoguard.noise import Gaussian
+    >>> Instance(Problem({"speed": "max"}, arms=["a", "b"], noise=Gaussian(1.0)), [[1.0], [2.0]]).truth().pareto
+    ('b',)
+    """
+
+    problem: Problem
+    means: Floats
+    name: str
+    provenance: str
+
+    def __init__(self, problem: Problem, means: Means, name: str = "", provenance: str = "") -> None:
+        if not isinstance(problem, Problem):
+            raise ProblemError(f"an instance is made from a Problem, got {type(problem).__name__}")
+        array = problem.means_array(means)
+        check_range(array, problem.arms, problem.noise)
+        array.flags.writeable = False
+        for attribute, value in {
+            "problem": problem,
+            "means": array,
+            "name": name or problem.name,
+            "provenance": provenance,
+        }.items():
+            object.__setattr__(self, attribute, value)
+
+    @cached_property
+    def _truth(self) -> Truth:
+        return self.problem.truth(self.means)
+
+    def truth(self) -> Truth:
+        """Which arms are feasible, Pareto-optimal and dominated, by the definitions."""
+        return self._truth
+
+    def __repr__(self) -> str:
+        return f"Instance({self.name!r}, {len(self.problem.arms)} arms, {len(self.problem.objectives)} objectives)"
+
+    def _key(self) -> tuple[Any, ...]:
+        return (self.problem, self.means.tobytes(), self.name, self.provenance)
+
+    def __eq__(self, other: object) -> bool:
+        return self._key() == other._key() if isinstance(other, Instance) else NotImplemented
+
+    def __hash__(self) -> int:
+        return hash(self._key())
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return (Instance, (self.problem, self.means, self.name, self.provenance))
+
+
+def _remade(arguments: dict[str, Any]) -> Problem:
+    return Problem(**arguments)

@@ -1,0 +1,123 @@
+"""From the user's units to the engine's: larger is better, every noisy objective 1-sub-Gaussian, every row unit.
+
+With x = u/scale (u in engine units), a row a · x <= b reads Σ_c (a_c/scale_c) u_c <= b; it is then divided by the norm
+of its noisy part, or of all of it where it touches exact objectives only.
+"""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+from numpy import float64, int64
+from numpy.typing import NDArray
+
+from paretoguard.engine.geometry import polyhedron
+from paretoguard.engine.space import Space
+from paretoguard.errors import ProblemError
+from paretoguard.noise import Gaussian, Noise, Unknown
+
+Floats = NDArray[float64]
+Dependence = (
+    str | tuple[tuple[float, ...], ...]
+)  # "unknown", "independent", or the covariance of the Gaussian objectives
+
+
+class EngineRow(NamedTuple):
+    """Where a row of the engine comes from: user's slack = engine's slack * norm."""
+
+    constraint: int  # index into problem.constraints
+    norm: float
+
+
+class Units(NamedTuple):
+    """A problem in engine units, and the way back: `rows` lists the noisy rows, then the exact ones."""
+
+    space: Space
+    rows: tuple[EngineRow, ...]
+
+
+def to_engine(
+    *,
+    arms: int,
+    signs: Sequence[float],
+    noise: Sequence[Noise],
+    A: Floats,
+    b: Floats,
+    dependence: Dependence,
+    tolerance: Floats,
+    row_tolerance: Floats,
+) -> Units:
+    """Convert a checked problem: signs [d] (+1 max, −1 min), A [m, d], b [m], tolerance [d], row_tolerance [m]."""
+    _refuse_unknown(noise)
+    sigma = np.array([model.sigma for model in noise], dtype=float64)
+    order = np.argsort(sigma == 0, kind="stable").astype(int64)
+    noisy = int(np.count_nonzero(sigma))
+    unit = np.where(sigma == 0, 1.0, sigma)[order]
+    scale = np.array(signs, dtype=float64)[order] / unit
+    rows = A[:, order] / scale + 0.0
+    is_noisy = np.any(rows[:, :noisy] != 0, axis=1)
+    noisy_rows, exact_rows = np.flatnonzero(is_noisy), np.flatnonzero(~is_noisy)
+    norms = np.where(is_noisy, _norms(rows[:, :noisy]), _norms(rows))
+    with np.errstate(over="ignore"):
+        rows, bounds, slacks = rows / norms[:, None], b / norms, row_tolerance / norms
+    if not (np.all(np.isfinite(rows)) and np.all(np.isfinite(bounds))):
+        raise ProblemError("a constraint overflows once noise scales are divided out; measure in units nearer to 1")
+    space = Space(
+        arms=arms,
+        objectives=len(noise),
+        noisy=noisy,
+        order=order,
+        scale=scale,
+        region=polyhedron(np.ascontiguousarray(rows[noisy_rows, :noisy]), bounds[noisy_rows]),
+        exact_part=np.ascontiguousarray(rows[noisy_rows, noisy:]),
+        exact_A=np.ascontiguousarray(rows[exact_rows, noisy:]),
+        exact_b=bounds[exact_rows],
+        tolerance=tolerance[order] / unit,
+        row_tolerance=slacks[noisy_rows],
+        exact_row_tolerance=slacks[exact_rows],
+        sigma_u=sigma_u(noise, dependence),
+    )
+    both = np.concatenate([noisy_rows, exact_rows])
+    return Units(space, tuple(EngineRow(int(row), float(norms[row])) for row in both))
+
+
+def sigma_u(noise: Sequence[Noise], dependence: Dependence) -> float:
+    """Sub-Gaussian norm of the noise vector in engine units (spec §2); 1 where nothing is noisy.
+
+    Groups are the block of Gaussian objectives with a given covariance, with its correlation R, and every other noisy
+    objective alone. Independent: max √λ_max(R_g). Otherwise nothing is known between groups: √Σ λ_max(R_g).
+
+    >>> sigma_u([Gaussian(1.0)] * 4, "unknown"), sigma_u([Gaussian(1.0)] * 4, "independent")
+    (2.0, 1.0)
+    """
+    noisy = sum(model.sigma != 0 for model in noise)
+    if noisy == 0 or dependence == "independent":
+        return 1.0
+    if isinstance(dependence, str):
+        return float(np.sqrt(noisy))
+    block = sum(isinstance(model, Gaussian) for model in noise)
+    largest = np.linalg.eigvalsh(correlation(np.array(dependence)))[-1]
+    return float(np.sqrt(largest + noisy - block))
+
+
+def correlation(covariance: Floats) -> Floats:
+    """R with R_ij = C_ij/√(C_ii C_jj), made exactly symmetric."""
+    std = np.sqrt(np.diag(covariance))
+    R = covariance / std[:, None] / std
+    return np.asarray((R + R.T) / 2, dtype=float64)
+
+
+def _refuse_unknown(noise: Sequence[Noise]) -> None:
+    if any(isinstance(model, Unknown) for model in noise):
+        raise ProblemError(
+            "noise of unknown scale needs evidence 'certified' with a running variance, which is not built yet; "
+            "give a scale: Gaussian(std), SubGaussian(sigma) or Bounded(low, high)"
+        )
+
+
+def _norms(rows: Floats) -> Floats:
+    """Euclidean norms [m], without overflow or underflow on the way; 1 for a zero row."""
+    largest = np.abs(rows).max(axis=1, initial=0.0)
+    largest[largest == 0] = 1.0
+    norms = largest * np.sqrt(((rows / largest[:, None]) ** 2).sum(axis=1))
+    return np.where(norms == 0, 1.0, norms)
