@@ -105,10 +105,10 @@ class Twin:
         problem, x = self.problem, self.means[arm]
         noisy, exact = x[: problem.noisy], x[problem.noisy :]
         for row, bound, slop in zip(problem.exact_A, problem.exact_b, problem.exact_row_tolerance, strict=True):
-            slack = bound
+            used = 0.0
             for a, v in zip(row, exact, strict=True):
-                slack -= a * v
-            if slack < -slop / 2:
+                used += a * v
+            if used - bound > slop / 2:
                 self.inside[arm], self.eta[arm] = False, INF
                 return
         rhs = []

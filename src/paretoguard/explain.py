@@ -42,6 +42,7 @@ class Snapshot:
     limits: NDArray[float64]  # [K, d] half-widths; 0 for exact objectives
     slack: NDArray[float64]  # [K, m] bound minus left-hand side, per constraint
     slack_limits: NDArray[float64]  # [K, m]
+    row_limits: NDArray[float64]  # [K] half-widths along any unit direction, in standard deviations
     norms: NDArray[float64]  # [m] engine slack = slack / norm
     sigma: NDArray[float64]  # [d] half-width of an objective = sigma * half-width in engine units; 0 if exact
     sign: NDArray[float64]  # [d] +1 max, -1 min
@@ -68,7 +69,7 @@ def snapshot(problem: Problem, evidence: NamedTuple, space: Space, state: State)
         half = np.where(sigma > 0, coordinate[:, None] * sigma, 0.0)
         slack_half = np.where(noisy > 0, row[:, None] * (norms * noisy), 0.0)
     return Snapshot(
-        problem, evidence, space, state, means, half, bound - means @ A.T, slack_half, norms, sigma, sign
+        problem, evidence, space, state, means, half, bound - means @ A.T, slack_half, row, norms, sigma, sign
     )
 
 
@@ -141,12 +142,16 @@ def _failure(numbers: Snapshot, i: int, row: int) -> str:
 def _why_infeasible(numbers: Snapshot, i: int) -> dict[str, Any]:
     row = _tightest(numbers, i)
     assert row is not None, "an infeasible arm has a constraint that it fails"
-    failing = [row]
-    if numbers.slack[i, row] + numbers.slack_limits[i, row] > 0:  # no row alone is certain: they are so together
-        failing += [int(other) for other in np.flatnonzero(numbers.slack[i] < 0) if other != row]
-    reason = " and ".join(_failure(numbers, i, other) for other in failing)
-    if len(failing) > 1:
-        reason += "; at least one of them fails for certain"
+    if numbers.slack[i, row] + numbers.slack_limits[i, row] <= 0:
+        return {"reason": _failure(numbers, i, row), **_slack_fields(numbers, i, row)}
+    # No single row is certain to fail, but no point near the mean satisfies them all.
+    failing = [row, *(int(other) for other in np.flatnonzero(numbers.slack[i] < 0) if other != row)]
+    away, half = float(numbers.state.eta[i]), float(numbers.row_limits[i])
+    reason = (
+        " and ".join(_failure(numbers, i, other) for other in failing)
+        + f"; the nearest point within all constraints is {show(away)} standard deviations away "
+        + f"(at least {show(away - half)})"
+    )
     return {"reason": reason, **_slack_fields(numbers, i, row)}
 
 

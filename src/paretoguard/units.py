@@ -1,7 +1,7 @@
 """From the user's units to the engine's: larger is better, every noisy objective 1-sub-Gaussian, every row unit.
 
 With x = u/scale (u in engine units), a row a · x <= b reads Σ_c (a_c/scale_c) u_c <= b; it is then divided by the norm
-of its noisy part, or of all of it where it touches exact objectives only.
+of its noisy part; a row that touches exact objectives only stays as given.
 """
 
 from collections.abc import Sequence
@@ -57,7 +57,8 @@ def to_engine(
     rows = A[:, order] / scale + 0.0
     is_noisy = np.any(rows[:, :noisy] != 0, axis=1)
     noisy_rows, exact_rows = np.flatnonzero(is_noisy), np.flatnonzero(~is_noisy)
-    norms = np.where(is_noisy, _norms(rows[:, :noisy]), _norms(rows))
+    # Rows over exact objectives stay as given: a value on the boundary must not fall outside by rounding.
+    norms = np.where(is_noisy, _norms(rows[:, :noisy]), 1.0)
     with np.errstate(over="ignore"):
         rows, bounds, slacks = rows / norms[:, None], b / norms, row_tolerance / norms
     if not (np.all(np.isfinite(rows)) and np.all(np.isfinite(bounds))):

@@ -1,5 +1,6 @@
 """What paretoguard says of each arm, and of a whole problem: verdicts, results, and their plain rows."""
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from typing import TYPE_CHECKING, Any
@@ -27,8 +28,9 @@ class Missing:
     def __str__(self) -> str:
         if not self.pulls:
             return f"{self.claim}: at the present estimates no number of pulls would decide it"
-        needed = " and ".join(f"{number:,} of {arm}" for arm, number in self.pulls.items())
-        return f"{self.claim}: about {needed} more pulls at the present estimates"
+        (first, number), *others = self.pulls.items()
+        needed = f"{number:,} more pulls of {first}" + "".join(f" and {number:,} of {arm}" for arm, number in others)
+        return f"{self.claim}: about {needed} at the present estimates"
 
 
 @dataclass(frozen=True)
@@ -134,24 +136,31 @@ class Result:
 def _row(verdict: Verdict) -> dict[str, str]:
     cells = {"arm": verdict.arm, "status": f"{MARKS[verdict.status]} {verdict.status}", "pulls": f"{verdict.pulls:,}"}
     for name, mean in verdict.mean.items():
-        low, high = verdict.low[name], verdict.high[name]
-        cells[name] = "–" if verdict.pulls == 0 else f"{show(mean)}" if low == high else (
-            f"{show(mean)} [{show(low)}, {show(high)}]"
-        )
+        cells[name] = show_interval(mean, verdict.low[name], verdict.high[name]) if verdict.pulls else "–"
     cells["why"] = verdict.reason
     return cells
 
 
 def show(value: float) -> str:
-    """A number as people write it: four significant digits, no exponent where that is readable.
+    """A number as people write it: three significant digits, no exponent where that is readable.
 
     >>> show(0.06512), show(1234567.0), show(-0.00001234)
-    ('0.06512', '1,234,567', '-1.234e-05')
+    ('0.0651', '1,234,567', '-1.23e-05')
     """
-    size = abs(value)
-    if size >= 1000:
-        return f"{value:,.0f}" if size < 1e15 else f"{value:.4g}"
-    return f"{value:.4g}"
+    return f"{value:,.0f}" if 1000 <= abs(value) < 1e15 else f"{value:.3g}"
+
+
+def show_interval(mean: float, low: float, high: float) -> str:
+    """A mean with its limits, to two digits of the half-width.
+
+    >>> show_interval(0.38708, 0.37416, 0.40001), show_interval(12.0, 12.0, 12.0)
+    ('0.387 [0.374, 0.400]', '12')
+    """
+    half = (high - low) / 2
+    if half <= 0:
+        return show(mean)
+    decimals = max(0, 1 - math.floor(math.log10(half)))
+    return f"{mean:,.{decimals}f} [{low:,.{decimals}f}, {high:,.{decimals}f}]"
 
 
 def _plain(value: Any) -> Any:

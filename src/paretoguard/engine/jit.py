@@ -102,24 +102,22 @@ def cache_folder() -> Path | None:
     if home is None:
         base = os.environ.get("XDG_CACHE_HOME") or os.path.join(os.path.expanduser("~"), ".cache")
         home = os.path.join(base, "paretoguard")
-    folder = Path(home) / f"kernels-{_digest(frozenset(_outside))}"
+    return _prepared(Path(home) / f"kernels-{_digest(frozenset(_outside))}")
+
+
+@functools.cache
+def _prepared(folder: Path) -> Path | None:
+    """Make the folder, mark it as used, and delete those unused for longest."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
         tempfile.TemporaryFile(dir=folder).close()
+        os.utime(folder)
+        by_age = sorted(folder.parent.glob("kernels-*"), key=lambda path: path.stat().st_mtime, reverse=True)
     except OSError:
         return None
-    return folder
-
-
-def prune_cache(keep: int = FOLDERS_KEPT) -> None:
-    """Delete all but the `keep` most recently used folders of machine code."""
-    folder = cache_folder()
-    if folder is None:
-        return
-    os.utime(folder)
-    by_age = sorted(folder.parent.glob("kernels-*"), key=lambda path: path.stat().st_mtime, reverse=True)
-    for old in by_age[keep:]:
+    for old in by_age[FOLDERS_KEPT:]:
         shutil.rmtree(old, ignore_errors=True)
+    return folder
 
 
 def cache_hits() -> tuple[int, int]:

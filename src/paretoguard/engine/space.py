@@ -19,7 +19,7 @@ class Space(NamedTuple):
     """The engine's view of a problem with K arms, d objectives (the first `noisy` of them noisy) and m + e rows.
 
     Row l of the m noisy rows reads: region.A[l] · x[:noisy] + exact_part[l] · x[noisy:] <= region.b[l], with
-    region.A[l] of unit norm. The e rows that touch exact coordinates only read: exact_A · x[noisy:] <= exact_b.
+    region.A[l] of unit norm. The e rows that touch exact coordinates only read: exact_A · x[noisy:] <= exact_b, not rescaled, so that they are exact.
     """
 
     arms: int

@@ -151,10 +151,10 @@ def locate(space: Space, state: State, arm: int) -> None:
     """
     x = state.means[arm]
     for row in range(space.exact_b.shape[0]):
-        slack = space.exact_b[row]
+        used = 0.0
         for c in range(space.objectives - space.noisy):
-            slack -= space.exact_A[row, c] * x[space.noisy + c]
-        if slack < -0.5 * space.exact_row_tolerance[row]:
+            used += space.exact_A[row, c] * x[space.noisy + c]
+        if used - space.exact_b[row] > 0.5 * space.exact_row_tolerance[row]:
             state.inside[arm] = 0
             state.eta[arm] = math.inf
             return

@@ -1,0 +1,193 @@
+"""Studies: the same for any number of threads, extended without recomputing, saved whole, interrupted without loss."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy import stats
+
+import paretoguard as pg
+from paretoguard.simulation.limits import upper_limit
+from paretoguard.simulation.rewards import sampler
+
+
+def easy(name: str = "easy", arms: int = 3) -> pg.Instance:
+    problem = pg.Problem(
+        {"speed": "max", "cost": "min"},
+        arms=[f"arm{i}" for i in range(arms)],
+        noise=pg.Gaussian(1.0),
+        constraints=["cost <= 2"],
+        dependence="independent",
+        name=name,
+    )
+    means = np.array([[1.0, 1.0], [0.2, 1.5], [2.0, 3.0], [0.5, 0.2]])[:arms]
+    return pg.Instance(problem, means)
+
+
+def untimed(study: pg.Study) -> Any:
+    """The records without their timing, which may differ."""
+    return study.records[[name for name in study.records.dtype.names or () if name != "ns"]].tolist()
+
+
+def test_the_number_of_threads_changes_nothing() -> None:
+    studies = [pg.simulate(easy(), algorithms=["e-cape", "uniform"], runs=40, seed=5, threads=n) for n in (1, 2, 5)]
+    for other in studies[1:]:
+        assert untimed(studies[0]) == untimed(other)
+        assert np.array_equal(studies[0].pulls, other.pulls)
+        assert np.array_equal(studies[0].statuses, other.statuses)
+
+
+def test_more_runs_extend_a_study_without_recomputing() -> None:
+    short = pg.simulate(easy(), algorithms="e-cape", runs=15, seed=1)
+    longer = short.extend(40)
+    whole = pg.simulate(easy(), algorithms="e-cape", runs=40, seed=1)
+    assert untimed(longer) == untimed(whole)
+    assert longer.records["ns"][:15].tolist() == short.records["ns"].tolist()  # the old runs were not run again
+    assert untimed(longer.extend(40)) == untimed(longer)
+
+
+def test_a_study_is_saved_and_loaded_whole(tmp_path: Path) -> None:
+    study = pg.simulate([easy(), easy("wider", 4)], algorithms=["e-cape"], delta=[0.1, 0.01], runs=8, budget=500)
+    study.save(tmp_path / "study.npz")
+    again = pg.Study.load(tmp_path / "study.npz")
+    assert again.summary() == study.summary()
+    assert np.array_equal(again.records, study.records)
+    assert untimed(again.extend(12)) == untimed(study.extend(12))
+    study.to_csv(tmp_path / "records.csv")
+    lines = (tmp_path / "records.csv").read_text().splitlines()
+    assert lines[0].startswith("instance,algorithm,evidence,delta,run,samples")
+    assert len(lines) == 1 + len(study.records) == 33
+
+
+def test_pulls_and_statuses_stand_beside_the_records() -> None:
+    study = pg.simulate([easy(), easy("wider", 4)], algorithms="e-cape", runs=5)
+    assert study.pulls.shape == study.statuses.shape == (10, 4)
+    assert np.array_equal(study.pulls.sum(axis=1), study.records["samples"])
+    narrow = study.records["instance"] == "easy"
+    assert set(study.statuses[narrow, 3]) == {255}
+    assert set(study.statuses[~narrow, 3]) <= {1, 2, 3}
+
+
+def test_the_summary_is_what_the_records_say() -> None:
+    study = pg.simulate(easy(), algorithms="e-cape", runs=60, seed=2)
+    (row,) = study.summary()
+    samples = study.records["samples"]
+    assert row["mean"] == samples.mean()
+    assert row["std"] == pytest.approx(np.std(samples, ddof=1))
+    assert (row["q05"], row["median"], row["q95"]) == tuple(np.quantile(samples, [0.05, 0.5, 0.95]))
+    assert row["error_ecpsi"] == study.records["wrong_ecpsi"].mean()
+    assert row["guarantee"] == "heuristic"
+    assert row["undecided"] == 0
+    json.dumps(study.summary())
+    assert "easy" in str(study)
+
+
+@pytest.mark.parametrize(("errors", "runs"), [(0, 10), (3, 50), (50, 50), (1, 100_000)])
+def test_upper_limits_are_exact_binomial_ones(errors: int, runs: int) -> None:
+    limit = upper_limit(errors, runs)
+    expected = stats.binomtest(errors, runs, alternative="less").proportion_ci(0.95, "exact").high
+    assert limit == pytest.approx(expected, rel=1e-9)
+
+
+def test_runs_that_end_at_the_budget_are_undecided_and_claim_nothing_wrong() -> None:
+    study = pg.simulate(easy(), algorithms=["e-cape", "uniform"], runs=50, budget=60)
+    assert study.records["samples"].max() <= 60
+    assert study.records["undecided"].any()
+    assert np.array_equal(study.records["undecided"], study.records["stopped"] == "budget")
+    assert not study.records["wrong_ecpsi"][study.records["undecided"]].any()
+
+
+def test_all_algorithms_see_the_same_rewards_and_identify_makes_the_pulls_of_simulation() -> None:
+    instance = easy()
+    for algorithm in ("e-cape", "uniform"):
+        study = pg.simulate(instance, algorithms=algorithm, runs=6, seed=9)
+        for run in range(6):
+            told = pg.identify(
+                instance.problem,
+                sampler(instance, seed=9, run=run),
+                algorithm=algorithm,
+                evidence="practical",
+                delta=0.1,
+            )
+            assert list(told.pulls.values()) == study.pulls[run].tolist()
+            codes = {"optimal": 1, "dominated": 2, "infeasible": 3}
+            assert [codes[v.status] for v in told.verdicts.values()] == study.statuses[run].tolist()
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"algorithms": "e-capes"}, "algorithm 'e-capes' is not one of those built: e-cape, uniform; did you mean"),
+        ({"evidence": "certified"}, "evidence 'certified' is not one of those built: practical, theorem"),
+        ({"delta": 1.0}, "delta is 1.0; it is the error probability you accept, a number between 0 and 1"),
+        ({"delta": float("nan")}, "delta is nan"),
+        ({"runs": 0}, "runs is 0; it is the number of runs of each kind, a whole number of at least 1"),
+        ({"seed": -1}, "seed is -1; expected a whole number from 0"),
+        ({"budget": 2.5}, "budget is 2.5; it is the largest number of samples"),
+        ({"threads": 0}, "threads is 0"),
+        ({"algorithms": []}, "nothing to simulate"),
+        ({"algorithms": ["e-cape", "e-cape"]}, "is asked for twice"),
+        ({"algorithms": "e-cape:form=2023"}, "'e-cape' has no option 'form=2023'; its options are: none"),
+        ({"algorithms": 3}, "algorithm is 3; expected a name"),
+        ({"algorithms": pg.policies.ECape}, "algorithm is the class ECape; pass a record of it: ECape()"),
+    ],
+)
+def test_wrong_settings_are_refused(changes: dict[str, Any], message: str) -> None:
+    with pytest.raises(pg.SettingsError) as caught:
+        pg.simulate(easy(), **{"algorithms": "e-cape", **changes})
+    assert message in str(caught.value)
+
+
+def test_what_is_not_an_instance_is_refused() -> None:
+    with pytest.raises(pg.SettingsError, match="cannot simulate 5; expected an Instance or the name of one"):
+        pg.simulate(5, algorithms="e-cape")  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("content", [b"", b"not a study", b"PK\x03\x04 cut short"])
+def test_a_broken_file_is_refused(tmp_path: Path, content: bytes) -> None:
+    path = tmp_path / "broken.npz"
+    path.write_bytes(content)
+    with pytest.raises(pg.FileError, match="is not a study written by Study.save, or it is cut short"):
+        pg.Study.load(path)
+    with pytest.raises(pg.FileError, match="there is no study at"):
+        pg.Study.load(tmp_path / "missing.npz")
+
+
+def test_a_truncated_study_is_refused(tmp_path: Path) -> None:
+    study = pg.simulate(easy(), algorithms="e-cape", runs=5)
+    study.save(tmp_path / "study.npz")
+    whole = (tmp_path / "study.npz").read_bytes()
+    (tmp_path / "cut.npz").write_bytes(whole[: len(whole) // 2])
+    with pytest.raises(pg.FileError, match="cut short"):
+        pg.Study.load(tmp_path / "cut.npz")
+
+
+def test_ctrl_c_keeps_what_there_is() -> None:
+    program = """
+import sys; sys.path.insert(0, "tests")
+import paretoguard as pg
+from test_study import easy
+pg.simulate(easy(), algorithms="e-cape", runs=2)
+print("ready", flush=True)
+try:
+    pg.simulate(easy(), algorithms="e-cape", runs=5_000_000)
+except pg.Interrupted as stop:
+    study = stop.study
+    print("kept", len(study.records), (study.records["samples"] > 0).all(), len(set(study.records["run"].tolist())))
+"""
+    process = subprocess.Popen([sys.executable, "-c", program], stdout=subprocess.PIPE, text=True, env=dict(os.environ))
+    assert process.stdout is not None
+    assert process.stdout.readline() == "ready\n"
+    time.sleep(1.5)
+    process.send_signal(signal.SIGINT)
+    word, kept, complete, distinct = process.communicate(timeout=60)[0].split()
+    assert word == "kept"
+    assert int(kept) == int(distinct) > 0
+    assert complete == "True"

@@ -1,0 +1,180 @@
+"""identify and Trial: budgets, bad measurements, edge cases of the problem."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import pytest
+
+import paretoguard as pg
+
+
+def problem(**changes: Any) -> pg.Problem:
+    stated: dict[str, Any] = {
+        "objectives": {"efficacy": "max", "safety": "max"},
+        "arms": ["75mg", "150mg"],
+        "noise": pg.Bernoulli(),
+        "constraints": ["safety >= 0.4"],
+    }
+    stated |= changes
+    return pg.Problem(stated.pop("objectives"), **stated)
+
+
+def coin(rates: Mapping[str, tuple[float, ...]], names: tuple[str, ...] = ("efficacy", "safety"), seed: int = 0) -> Any:
+    rng = np.random.default_rng(seed)
+    return lambda arm: {name: float(rng.random() < p) for name, p in zip(names, rates[arm], strict=True)}
+
+
+RATES = {"75mg": (0.9, 0.8), "150mg": (0.2, 0.1)}
+
+
+def test_identify_answers_with_the_theorem_by_default() -> None:
+    result = pg.identify(problem(name="doses"), coin(RATES))
+    assert result.pareto == ("75mg",)
+    assert (result.stopped, result.evidence, result.guarantee) == ("answered", "theorem", "finite-sample")
+    assert result.samples == sum(result.pulls.values())
+    assert result.verdicts["150mg"].status in ("dominated", "infeasible")
+    assert any("independent draw" in line for line in result.assumptions)
+    assert result.to_dict()["verdicts"]["75mg"]["status"] == "optimal"
+
+
+@pytest.mark.parametrize("algorithm", ["e-cape", "uniform"])
+@pytest.mark.parametrize("budget", [1, 2, 3, 4, 17, 18])
+def test_the_budget_is_never_exceeded_and_the_rest_is_undecided(algorithm: str, budget: int) -> None:
+    asked = []
+
+    def sample(arm: str) -> dict[str, float]:
+        asked.append(arm)
+        return {"efficacy": 1.0, "safety": float(len(asked) % 2)}
+
+    result = pg.identify(problem(), sample, algorithm=algorithm, budget=budget)
+    assert result.samples == len(asked) == budget
+    assert result.stopped == "budget"
+    undecided = [verdict for verdict in result.verdicts.values() if verdict.status == "undecided"]
+    assert undecided
+    assert all(verdict.missing is not None for verdict in undecided)
+
+
+def failing(arm: str) -> dict[str, float]:
+    if arm == "150mg":
+        raise RuntimeError("the pump is off")
+    return {"efficacy": 1.0, "safety": 1.0}
+
+
+BAD = [
+    (failing, "measuring arm '150mg' failed with RuntimeError: the pump is off", None),
+    (lambda arm: {"efficacy": float("nan"), "safety": 1.0}, "efficacy", {"efficacy": float("nan"), "safety": 1.0}),
+    (lambda arm: [1.0, 0.0], "measuring arm '75mg' gave [1.0, 0.0], expected a mapping", [1.0, 0.0]),
+    (lambda arm: 3, "expected a mapping {'efficacy': …, 'safety': …}", 3),
+    (lambda arm: {"efficacy": 1.0}, "safety", {"efficacy": 1.0}),
+    (lambda arm: {"efficacy": 1.0, "safty": 1.0}, "safety", {"efficacy": 1.0, "safty": 1.0}),
+    (lambda arm: {"efficacy": 1.0, "safety": 0.5}, "0.5", {"efficacy": 1.0, "safety": 0.5}),
+    (lambda arm: {"efficacy": 1.0, "safety": "yes"}, "yes", {"efficacy": 1.0, "safety": "yes"}),
+]
+
+
+@pytest.mark.parametrize(("sample", "message", "values"), BAD)
+def test_a_bad_measurement_stops_with_the_result_so_far(sample: Any, message: str, values: Any) -> None:
+    with pytest.raises(pg.SampleError) as caught:
+        pg.identify(problem(), sample)
+    error = caught.value
+    assert message in str(error)
+    assert error.arm in ("75mg", "150mg")
+    assert f"'{error.arm}'" in str(error)
+    assert str(error.values) == str(values)
+    assert isinstance(error.result, pg.Result)
+    assert error.result.samples == (1 if error.arm == "150mg" else 0)
+    assert error.result.stopped == "open"
+
+
+def test_an_exact_objective_may_not_change() -> None:
+    prices = iter([5.0, 5.0, 6.0])
+    stated = pg.Problem({"price": "min", "rate": "max"}, arms=["a"], noise={"price": pg.Exact(), "rate": pg.Bernoulli()})
+    trial = pg.Trial(stated)
+    for _ in range(2):
+        trial.tell("a", {"price": next(prices), "rate": 1})
+    with pytest.raises(pg.SampleError, match="arm 'a' gave price = 6.0 after 5.0, but price was declared exact"):
+        trial.tell("a", {"price": next(prices), "rate": 1})
+    assert trial.samples == 2
+
+
+def test_an_exact_objective_is_certain_after_one_pull() -> None:
+    stated = pg.Problem(
+        {"price": "min", "size": "min"}, arms=["a", "b", "c"], noise=pg.Exact(), constraints=["price <= 10"]
+    )
+    sizes = {"a": (10.0, 5.0), "b": (9.0, 5.0), "c": (10.5, 1.0)}
+    result = pg.identify(stated, lambda arm: dict(zip(("price", "size"), sizes[arm], strict=True)))
+    assert result.samples == 3
+    assert {arm: verdict.status for arm, verdict in result.verdicts.items()} == {
+        "a": "dominated",
+        "b": "optimal",
+        "c": "infeasible",
+    }
+    assert result.verdicts["c"].reason == "'price <= 10' fails by 0.5 exactly"
+    assert result.verdicts["a"].reason == "b is at least as good in every objective: price lower by 1, size equal"
+
+
+def test_ctrl_c_during_a_measurement_carries_the_result_so_far() -> None:
+    calls = []
+
+    def sample(arm: str) -> dict[str, float]:
+        calls.append(arm)
+        if len(calls) == 6:
+            raise KeyboardInterrupt
+        return {"efficacy": 1.0, "safety": 1.0}
+
+    with pytest.raises(pg.Interrupted) as caught:
+        pg.identify(problem(), sample)
+    assert caught.value.result.samples == 5
+
+
+@pytest.mark.parametrize("dimension", [1, 2])
+def test_special_cases_need_no_special_code(dimension: int) -> None:
+    names = tuple(f"x{c}" for c in range(dimension))
+    goals = dict.fromkeys(names, "max")
+    best = {"a": (0.9,) * dimension, "b": (0.3,) * dimension}
+    plain = pg.Problem(goals, arms=["a", "b"], noise=pg.Bernoulli())
+    result = pg.identify(plain, coin(best, names), evidence="practical", delta=0.01)
+    assert result.pareto == ("a",)
+    assert result.verdicts["b"].by == "a"
+    nothing = pg.Problem(goals, arms=["a", "b"], noise=pg.Bernoulli(), constraints=["x0 >= 0.97"])
+    assert pg.identify(nothing, coin(best, names), evidence="practical", delta=0.01, budget=50_000).pareto == ()
+    single = pg.Problem(goals, arms=["a"], noise=pg.Bernoulli(), constraints=["x0 >= 0.5"])
+    result = pg.identify(single, coin(best, names), evidence="practical", delta=0.01)
+    assert result.pareto == ("a",)
+    assert "it is the only arm" in result.verdicts["a"].reason
+    free = pg.Problem(goals, arms=["a"], noise=pg.Bernoulli())
+    assert pg.identify(free, coin(best, names)).samples == 1
+
+
+def test_ties_end_at_the_budget_and_with_a_tolerance_are_returned() -> None:
+    same = {"a": (0.5,), "b": (0.5,)}
+    exact = pg.Problem({"x": "max"}, arms=["a", "b"], noise=pg.Bernoulli())
+    result = pg.identify(exact, coin(same, ("x",)), evidence="theorem", budget=20_000)
+    assert result.stopped == "budget"
+    assert {verdict.status for verdict in result.verdicts.values()} == {"undecided"}
+    loose = pg.Problem({"x": "max"}, arms=["a", "b"], noise=pg.Bernoulli(), tolerance=0.1)
+    result = pg.identify(loose, coin(same, ("x",)), evidence="theorem", delta=0.1)
+    assert result.stopped == "answered"
+    assert result.pareto == ("a", "b")
+
+
+def test_a_trial_accepts_results_that_were_not_asked_for() -> None:
+    trial = pg.Trial(problem(), evidence="practical", delta=0.1)
+    for _ in range(200):
+        trial.tell("150mg", {"efficacy": 0, "safety": 0})
+    assert trial.next_arm() == "75mg"
+    assert trial.statuses() == {"75mg": "undecided", "150mg": "infeasible"}
+    with pytest.raises(pg.SampleError, match="150"):
+        trial.tell("151mg", {"efficacy": 0, "safety": 0})
+
+
+def test_noise_of_unknown_scale_is_refused_until_certified_is_built() -> None:
+    with pytest.raises(pg.ProblemError, match="'certified'"):
+        pg.identify(problem(noise=pg.Unknown()), coin(RATES))
+
+
+@pytest.mark.parametrize("delta", [0, 1, -0.1, 2, float("nan"), "0.1", True, None])
+def test_delta_must_be_a_probability(delta: Any) -> None:
+    with pytest.raises(pg.SettingsError, match="it is the error probability you accept"):
+        pg.identify(problem(), coin(RATES), delta=delta)
