@@ -46,7 +46,9 @@ def boundary_with_ties() -> pg.Instance:
 
 def too_many_errors(instance: pg.Instance, evidence: Any, budget: int, algorithm: str = "e-cape") -> bool:
     """Do so many runs make a false claim that a rate of delta would not explain it?"""
-    study = pg.simulate(instance, algorithms=algorithm, evidence=evidence, delta=DELTA, runs=RUNS, seed=4, budget=budget)
+    study = pg.simulate(
+        instance, algorithms=algorithm, evidence=evidence, delta=DELTA, runs=RUNS, seed=4, budget=budget
+    )
     errors = int(study.records["wrong_ecpsi"].sum())
     assert np.all(study.records["wrong_ecpsi"] >= study.records["wrong_cpsi"])  # every cPSI error is an e-cPSI error
     return bool(stats.binom.sf(errors - 1, RUNS, DELTA) < ALARM)

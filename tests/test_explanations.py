@@ -1,4 +1,4 @@
-"""Every number that an explanation states is recomputed here from the raw results, by the formulas of the definitions."""
+"""Every number that an explanation states is recomputed here from the raw results, by the definitions."""
 
 import json
 import math
@@ -7,14 +7,14 @@ from typing import Any
 
 import numpy as np
 import pytest
-from random_problems import random_instance
-from test_twin import twin_problem
-from twin import distance
 
 import paretoguard as pg
 from paretoguard.problem import Problem
 from paretoguard.simulation.rewards import sampler
 from paretoguard.verdict import Verdict, show
+from random_problems import random_instance
+from test_twin import twin_problem
+from twin import distance
 
 DELTA = 0.1
 NUMBER = re.compile(r"-?\d[\d,]*\.?\d*(?:e[+-]?\d+)?")
@@ -74,7 +74,9 @@ class Recomputed:
         return sign * (self.mean[by][name] - self.mean[arm][name]), self.sigma[name] * width
 
 
-def run(instance: pg.Instance, evidence: str, budget: int | None, algorithm: str = "e-cape") -> tuple[pg.Result, Recomputed]:
+def run(
+    instance: pg.Instance, evidence: str, budget: int | None, algorithm: str = "e-cape"
+) -> tuple[pg.Result, Recomputed]:
     sample = sampler(instance)
     told: dict[str, list[dict[str, float]]] = {}
 
@@ -83,15 +85,15 @@ def run(instance: pg.Instance, evidence: str, budget: int | None, algorithm: str
         told.setdefault(arm, []).append(values)
         return values
 
-    result = pg.identify(
-        instance.problem, recorded, delta=DELTA, evidence=evidence, budget=budget, algorithm=algorithm
-    )
+    result = pg.identify(instance.problem, recorded, delta=DELTA, evidence=evidence, budget=budget, algorithm=algorithm)
     return result, Recomputed(instance.problem, told, evidence)
 
 
 def numbers_in(reason: str, problem: Problem) -> list[str]:
     """The numbers of a sentence, without those in names and quoted constraints."""
-    for text in sorted([*problem.arms, *problem.objectives, *(f"'{c.text}'" for c in problem.constraints)], key=len)[::-1]:
+    for text in sorted([*problem.arms, *problem.objectives, *(f"'{c.text}'" for c in problem.constraints)], key=len)[
+        ::-1
+    ]:
         reason = reason.replace(text, "")
     return NUMBER.findall(reason)
 

@@ -154,7 +154,7 @@ def test_what_is_not_an_instance_is_refused() -> None:
 def test_a_broken_file_is_refused(tmp_path: Path, content: bytes) -> None:
     path = tmp_path / "broken.npz"
     path.write_bytes(content)
-    with pytest.raises(pg.FileError, match="is not a study written by Study.save, or it is cut short"):
+    with pytest.raises(pg.FileError, match=r"is not a study written by Study\.save, or it is cut short"):
         pg.Study.load(path)
     with pytest.raises(pg.FileError, match="there is no study at"):
         pg.Study.load(tmp_path / "missing.npz")
@@ -177,7 +177,7 @@ from test_study import easy
 pg.simulate(easy(), algorithms="e-cape", runs=2)
 print("ready", flush=True)
 try:
-    pg.simulate(easy(), algorithms="e-cape", runs=5_000_000)
+    pg.simulate(easy(), algorithms="e-cape", runs=1_000_000)
 except pg.Interrupted as stop:
     study = stop.study
     print("kept", len(study.records), (study.records["samples"] > 0).all(), len(set(study.records["run"].tolist())))

@@ -89,11 +89,13 @@ def test_a_bad_measurement_stops_with_the_result_so_far(sample: Any, message: st
 
 def test_an_exact_objective_may_not_change() -> None:
     prices = iter([5.0, 5.0, 6.0])
-    stated = pg.Problem({"price": "min", "rate": "max"}, arms=["a"], noise={"price": pg.Exact(), "rate": pg.Bernoulli()})
+    stated = pg.Problem(
+        {"price": "min", "rate": "max"}, arms=["a"], noise={"price": pg.Exact(), "rate": pg.Bernoulli()}
+    )
     trial = pg.Trial(stated)
     for _ in range(2):
         trial.tell("a", {"price": next(prices), "rate": 1})
-    with pytest.raises(pg.SampleError, match="arm 'a' gave price = 6.0 after 5.0, but price was declared exact"):
+    with pytest.raises(pg.SampleError, match=r"arm 'a' gave price = 6\.0 after 5\.0, but price was declared exact"):
         trial.tell("a", {"price": next(prices), "rate": 1})
     assert trial.samples == 2
 

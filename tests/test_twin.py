@@ -1,26 +1,26 @@
 """The engine decides as the slow twin does, on random instances with ties and boundaries, decision by decision."""
 
-from typing import Any
-
 import numpy as np
 import pytest
-from random_problems import random_instance
-from twin import Twin, TwinProblem
 
 import paretoguard as pg
 from paretoguard.engine.draws import key
 from paretoguard.engine.loop import decide_next, draw_reward, observe_result, settle_now
-from paretoguard.engine.policies.parts import answer, restart
 from paretoguard.engine.state import new_state
+from paretoguard.settings import Algorithm, Evidence
 from paretoguard.simulation.rewards import source
+from random_problems import random_instance
+from twin import Twin, TwinProblem
 
-POLICIES = {"e-cape": pg.policies.ECape(), "uniform": pg.policies.Uniform()}
-EVIDENCE = {"practical": pg.evidence.Practical(), "theorem": pg.evidence.Theorem()}
+POLICIES: dict[str, Algorithm] = {"e-cape": pg.policies.ECape(), "uniform": pg.policies.Uniform()}
+EVIDENCE: dict[str, Evidence] = {"practical": pg.evidence.Practical(), "theorem": pg.evidence.Theorem()}
 
 
 def twin_problem(problem: pg.Problem) -> TwinProblem:
     space = problem.space()
-    fields = {name: value.tolist() if isinstance(value, np.ndarray) else value for name, value in space._asdict().items()}
+    fields = {
+        name: value.tolist() if isinstance(value, np.ndarray) else value for name, value in space._asdict().items()
+    }
     region = fields.pop("region")
     fields.pop("objectives")
     return TwinProblem(A=region.A.tolist(), b=region.b.tolist(), **fields)

@@ -87,7 +87,7 @@ class Twin:
         self.inside = [False] * K
         self.eta = [0.0] * K
 
-    # --- results -----------------------------------------------------------------------------------------------------
+    # --- results ---
     @property
     def t(self) -> int:
         return sum(self.counts)
@@ -127,7 +127,7 @@ class Twin:
         else:
             self.eta[arm] = distance(problem.A, rhs, noisy)
 
-    # --- evidence ----------------------------------------------------------------------------------------------------
+    # --- evidence ---
     def prepare(self) -> None:
         """Everything that the definitions name, at the present time."""
         K, t = self.problem.arms, max(self.t, 1)
@@ -155,8 +155,7 @@ class Twin:
 
     def beats(self, j: int, i: int) -> bool:
         return all(
-            x + slop / 2 <= y
-            for x, y, slop in zip(self.means[i], self.means[j], self.problem.tolerance, strict=True)
+            x + slop / 2 <= y for x, y, slop in zip(self.means[i], self.means[j], self.problem.tolerance, strict=True)
         )
 
     def width(self, i: int, j: int) -> float:
@@ -178,7 +177,7 @@ class Twin:
             return INF
         return max((a - b + s for a, b, s in zip(x[:n], y[:n], slop[:n], strict=True)), default=-INF) - self.width(i, j)
 
-    # --- the stopping rule ---------------------------------------------------------------------------------------------
+    # --- the stopping rule ---
     def xi(self, i: int) -> float:
         return max((self.m_minus(i, j) for j in sorted(self.C) if j != i), default=-INF)
 
@@ -198,7 +197,7 @@ class Twin:
     def stops(self) -> bool:
         return self.z1f()[0] >= 0 and self.z1p()[0] >= 0 and self.z2()[0] >= 0
 
-    # --- algorithms ------------------------------------------------------------------------------------------------------
+    # --- algorithms ---
     def decide(self, algorithm: str) -> list[int]:
         """The arms to pull next; [] when the answer is found."""
         unseen = [i for i, n in enumerate(self.counts) if n == 0]
@@ -222,7 +221,7 @@ class Twin:
         """Codes 1 optimal, 2 dominated, 3 infeasible."""
         return [1 if i in self.O else 2 if i in self.C else 3 for i in range(self.problem.arms)]
 
-    # --- verdicts at any time --------------------------------------------------------------------------------------------
+    # --- verdicts at any time ---
     def verdicts(self) -> list[int]:
         """Codes 0 undecided, 1 optimal, 2 dominated, 3 infeasible, from chains of certified claims."""
         self.prepare()

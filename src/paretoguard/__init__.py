@@ -2,8 +2,8 @@
 
     import paretoguard as pg
 
-`Problem` states the question, `identify` answers it by measuring, `simulate` tells what that would cost. Names are loaded
-when first used, so that importing the package is quick.
+`Problem` states the question, `identify` answers it by measuring, `simulate` tells what that would cost. Names are
+loaded when first used, so that importing the package is quick.
 """
 
 import importlib

@@ -1,5 +1,6 @@
 """Why each arm has its status: the numbers and the sentences, in the user's names, units and signs."""
 
+import itertools
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -73,16 +74,12 @@ def snapshot(problem: Problem, evidence: NamedTuple, space: Space, state: State)
     )
 
 
-def explain(
-    numbers: Snapshot, statuses: NDArray[uint8], via: NDArray[int64], guarantee: str
-) -> dict[str, Verdict]:
+def explain(numbers: Snapshot, statuses: NDArray[uint8], via: NDArray[int64], guarantee: str) -> dict[str, Verdict]:
     """A verdict for each arm, in arm order."""
     return {arm: _verdict(numbers, i, statuses, via, guarantee) for i, arm in enumerate(numbers.problem.arms)}
 
 
-def _verdict(
-    numbers: Snapshot, i: int, statuses: NDArray[uint8], via: NDArray[int64], guarantee: str
-) -> Verdict:
+def _verdict(numbers: Snapshot, i: int, statuses: NDArray[uint8], via: NDArray[int64], guarantee: str) -> Verdict:
     names = list(numbers.problem.objectives)
     explained = {
         OPTIMAL_CODE: _why_optimal,
@@ -181,7 +178,7 @@ def _why_dominated(numbers: Snapshot, i: int, via: NDArray[int64]) -> dict[str, 
     chain = _chain(i, via)
     by = chain[-1]
     gain, half = _gain(numbers, i, by)
-    links = [_gain(numbers, low, high) for low, high in zip(chain, chain[1:], strict=False)]
+    links = [_gain(numbers, low, high) for low, high in itertools.pairwise(chain)]
     # The direct comparison and the sum along the chain hold at the same time: take the sharper limit of the two.
     low = np.maximum(gain - half, sum(g - h for g, h in links))
     high = np.minimum(gain + half, sum(g + h for g, h in links))
@@ -256,9 +253,7 @@ def _pulls_needed(numbers: Snapshot, kind: int, i: int, j: int) -> dict[str, int
 
     def certified(level: int) -> bool:
         return bool(
-            claim(
-                numbers.evidence, numbers.space, numbers.state, kind, i, j, max(now_i, level), max(now_j, level)
-            )
+            claim(numbers.evidence, numbers.space, numbers.state, kind, i, j, max(now_i, level), max(now_j, level))
             >= 0.0
         )
 

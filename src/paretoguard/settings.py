@@ -22,7 +22,9 @@ MAX_SEED = 2**64 - 1
 class Algorithm(Protocol):
     """An algorithm's options: `fit` gives the record that the engine runs."""
 
-    name: str
+    @property
+    def name(self) -> str:
+        """What users call it."""
 
     def fit(self, space: Space) -> NamedTuple:
         """The kernel record for one problem."""
@@ -32,7 +34,9 @@ class Algorithm(Protocol):
 class Evidence(Protocol):
     """Options of a kind of evidence: `fit` gives the record that the engine runs."""
 
-    name: str
+    @property
+    def name(self) -> str:
+        """What users call it."""
 
     def fit(self, delta: float, space: Space) -> NamedTuple:
         """The kernel record for one problem and one delta."""
@@ -66,9 +70,10 @@ def label(record: Algorithm | Evidence) -> str:
     >>> label(ECape())
     'e-cape'
     """
+    fields: tuple[dataclasses.Field[Any], ...] = dataclasses.fields(record) if dataclasses.is_dataclass(record) else ()
     changed = [
         f"{field.name}={getattr(record, field.name)}"
-        for field in (dataclasses.fields(record) if dataclasses.is_dataclass(record) else ())
+        for field in fields
         if getattr(record, field.name) != field.default
     ]
     return record.name + (":" + ",".join(changed) if changed else "")

@@ -12,7 +12,7 @@ Rows = Sequence[Mapping[str, str]]
 
 
 def table(title: str, rows: Rows, caption: str = "", styles: Sequence[str] = (), right: Sequence[str] = ()) -> Table:
-    """A rich table of rows with the same columns; `styles` colours the first cell of each row, `right` is aligned so."""
+    """A rich table of rows with the same columns; `styles` colours each row's first cells, `right` is aligned so."""
     made = Table(
         title=Text(title, style="bold"),
         caption=Text(caption) if caption else None,

@@ -37,9 +37,9 @@ class Missing:
 class Verdict:
     """The status of one arm and the reason, in the user's names, units and signs.
 
-    `low` and `high` are confidence limits of the means; `margins` says how much better than this arm the arm `by` is in
-    each objective; `slack` is how much room the tightest constraint leaves (negative: by how much it fails); `lead` says in
-    which objective, and by how much, an optimal arm is ahead of `rival`, the arm that comes closest to dominating it.
+    `low` and `high` are confidence limits of the means. `margins` says how much better than this arm the arm `by` is in
+    each objective. `slack` is how much room the tightest constraint leaves (negative: by how much it fails). `lead`
+    says in which objective, and by how much, an optimal arm is ahead of `rival`, which comes closest to dominating it.
     """
 
     arm: str

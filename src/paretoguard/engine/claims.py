@@ -41,9 +41,7 @@ def is_feasible(now: Any, state: State, i: int) -> bool:
 
 
 @inner
-def _is_unbeaten(
-    evidence: NamedTuple, now: Any, space: Space, state: State, statuses: NDArray[uint8], i: int
-) -> bool:
+def _is_unbeaten(evidence: NamedTuple, now: Any, space: Space, state: State, statuses: NDArray[uint8], i: int) -> bool:
     """Is i certified undominated by every arm that may be feasible?  Scratch: mark (1 = j is harmless), queue."""
     pending, left = 0, 0
     for j in range(space.arms):

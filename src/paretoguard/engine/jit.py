@@ -22,6 +22,7 @@ import pickle
 import shutil
 import sys
 import tempfile
+import typing
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Protocol, TypeVar, cast
@@ -40,8 +41,13 @@ class Part(Protocol):
     def __call__(self, record: Any, *arguments: Any) -> Any:
         """Run the body registered for the type of `record`."""
 
-    def register(self, record: type, body: Callable[..., Any] | None = None) -> Any:
-        """Add the body for a record type; without `body`, a decorator."""
+    @typing.overload
+    def register(self, record: type, body: F) -> F:
+        """Add the body for a record type."""
+
+    @typing.overload
+    def register(self, record: type) -> Callable[[F], F]:
+        """The same as a decorator."""
 
 
 COMPILED = not config.DISABLE_JIT
@@ -81,7 +87,7 @@ def part(stub: Callable[..., Any]) -> Part:
     generic: Any = functools.singledispatch(stub)
     original_register = generic.register
 
-    @overload(generic, strict=False, jit_options=_INNER_OPTIONS)  # type: ignore[untyped-decorator, unused-ignore]
+    @overload(generic, strict=False, jit_options=_INNER_OPTIONS)  # type: ignore[untyped-decorator]
     def choose(record: Any, *arguments: Any) -> Any:
         chosen = generic.dispatch(getattr(record, "instance_class", object))
         return None if chosen is stub else chosen
@@ -152,7 +158,7 @@ def _point_to_disk(kernel: Any) -> None:
         kernel._cache = _DiskCache(kernel.py_func)
 
 
-class _Locator(_CacheLocator):  # type: ignore[misc, unused-ignore]
+class _Locator(_CacheLocator):  # type: ignore[misc]
     """Places all machine code in our one folder; its name already stands for the source."""
 
     folder: Path
@@ -174,7 +180,7 @@ class _Locator(_CacheLocator):  # type: ignore[misc, unused-ignore]
         return located
 
 
-class _OneLocator(CompileResultCacheImpl):  # type: ignore[misc, unused-ignore]
+class _OneLocator(CompileResultCacheImpl):  # type: ignore[misc]
     _locator_classes = (_Locator,)
 
 
@@ -206,7 +212,7 @@ class _FilePerSignature:
             path.unlink(missing_ok=True)
 
 
-class _DiskCache(FunctionCache):  # type: ignore[misc, unused-ignore]
+class _DiskCache(FunctionCache):  # type: ignore[misc]
     _impl_class = _OneLocator
 
     def __init__(self, function: Any) -> None:

@@ -135,9 +135,7 @@ def decide_next(policy: NamedTuple, evidence: NamedTuple, space: Space, state: S
 
 
 @entry
-def settle_now(
-    evidence: NamedTuple, space: Space, state: State, statuses: NDArray[uint8], via: NDArray[int64]
-) -> None:
+def settle_now(evidence: NamedTuple, space: Space, state: State, statuses: NDArray[uint8], via: NDArray[int64]) -> None:
     """Every claim that is certified now: each arm's status and the next arm of its chain (or -1)."""
     if state.tally[FRESH] > 0:
         refresh(evidence, space, state)

@@ -19,7 +19,8 @@ class Space(NamedTuple):
     """The engine's view of a problem with K arms, d objectives (the first `noisy` of them noisy) and m + e rows.
 
     Row l of the m noisy rows reads: region.A[l] · x[:noisy] + exact_part[l] · x[noisy:] <= region.b[l], with
-    region.A[l] of unit norm. The e rows that touch exact coordinates only read: exact_A · x[noisy:] <= exact_b, not rescaled, so that they are exact.
+    region.A[l] of unit norm. The e rows that touch exact coordinates only read:
+    exact_A · x[noisy:] <= exact_b; they are not rescaled, so that comparing them is exact.
     """
 
     arms: int

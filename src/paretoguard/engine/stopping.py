@@ -79,9 +79,7 @@ def full_term(evidence: NamedTuple, now: Any, space: Space, state: State, rivals
 
 
 @inner
-def weakest_excluded(
-    evidence: NamedTuple, now: Any, space: Space, state: State, rivals: Rivals
-) -> tuple[float, int]:
+def weakest_excluded(evidence: NamedTuple, now: Any, space: Space, state: State, rivals: Rivals) -> tuple[float, int]:
     """Z2 and its minimiser (lowest index among equals); (+inf, -1) when O_t is everything."""
     for i in range(space.arms):
         rivals.known[i] = 0

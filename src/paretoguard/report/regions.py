@@ -71,9 +71,8 @@ def _cut(corners: Floats, a: Floats, b: float) -> Floats:
         there = (here + 1) % len(corners)
         if excess[here] <= 0:
             kept.append(corners[here])
-        if excess[here] * excess[there] < 0:
-            share = excess[here] / (excess[here] - excess[there])
-            kept.append(corners[here] + share * (corners[there] - corners[here]))
+        if np.sign(excess[here]) * np.sign(excess[there]) < 0:
+            kept.append(_crossing(corners[here], corners[there], excess[here], excess[there]))
     return np.array(kept).reshape(len(kept), 2)
 
 
@@ -87,12 +86,17 @@ def boundary(plane: HalfPlane, view: View) -> Floats | None:
         there = (here + 1) % 4
         if excess[here] == 0:
             ends.append(corners[here])
-        elif excess[here] * excess[there] < 0:
-            share = excess[here] / (excess[here] - excess[there])
-            ends.append(corners[here] + share * (corners[there] - corners[here]))
+        elif np.sign(excess[here]) * np.sign(excess[there]) < 0:
+            ends.append(_crossing(corners[here], corners[there], excess[here], excess[there]))
     if len(ends) != 2:  # it misses the view, or touches a corner only
         return None
     first, last = ends
     along = last - first
     left_normal = np.array([-along[1], along[0]])
     return np.array([first, last] if left_normal @ a < 0 else [last, first])
+
+
+def _crossing(here: Floats, there: Floats, excess_here: float, excess_there: float) -> Floats:
+    """Where the segment between two points with excesses of opposite sign meets the line."""
+    share = excess_here / (excess_here - excess_there)
+    return here + share * (there - here)

@@ -1,1 +1,1 @@
-"""Simulation: named instances, and studies of many runs. (Not called `simulate`: that is the function `pg.simulate`.)"""
+"""Simulation: named instances, and studies of many runs. (`simulate` is the function.)"""

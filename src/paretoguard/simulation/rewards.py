@@ -18,8 +18,8 @@ from paretoguard.units import correlation
 def source(instance: Instance) -> Mixed:
     """What the engine draws rewards from.
 
-    Bounded noise is simulated as two points, the ends of its range: no other law with that mean is noisier. Sub-Gaussian
-    noise is simulated as Gaussian with that scale.
+    Bounded noise is simulated as two points, the ends of its range: no other law with that mean is noisier.
+    Sub-Gaussian noise is simulated as Gaussian with that scale.
     """
     models = list(instance.problem.noise.values())
     d = len(models)

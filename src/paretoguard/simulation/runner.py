@@ -106,9 +106,7 @@ def _compile(todo: Sequence[tuple[Cell, NDArray[int64]]], seed: int, budget: int
             _run(cell, runs[:0], seed, budget, threading.Event(), lambda finished: None)
 
 
-def _run(
-    cell: Cell, runs: NDArray[int64], seed: int, budget: int, stop: threading.Event, report: Report
-) -> Block:
+def _run(cell: Cell, runs: NDArray[int64], seed: int, budget: int, stop: threading.Event, report: Report) -> Block:
     """Simulate the given runs, looking up every STEPS samples; on `stop`, return those that had finished."""
     space = cell.instance.problem.space()
     policy, evidence = cell.algorithm.fit(space), cell.evidence.fit(cell.delta, space)
@@ -135,9 +133,7 @@ def _run(
     )
 
 
-def _share(
-    ns: NDArray[int64], spent: int, first: int, last: int, samples: NDArray[int64], taken: int
-) -> None:
+def _share(ns: NDArray[int64], spent: int, first: int, last: int, samples: NDArray[int64], taken: int) -> None:
     """Charge the time of one call to the runs it worked on, by their samples; the unfinished run gets the rest."""
     ended = samples[first:last]
     total = max(int(ended.sum()), taken)

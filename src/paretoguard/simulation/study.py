@@ -64,8 +64,8 @@ class Study:
 
     def extend(self, runs: int, *, threads: int | None = None) -> "Study":
         """The same study with `runs` runs of each kind; runs already there are kept as they are."""
-        wanted = np.arange(settings.check_count(runs, "runs", "the number of runs of each kind"))
-        todo = [(cell, np.setdiff1d(wanted, self._rows(cell)["run"])) for cell in self.cells]
+        wanted = settings.check_count(runs, "runs", "the number of runs of each kind")
+        todo = [(cell, _absent(self._rows(cell)["run"], wanted)) for cell in self.cells]
         return _collect(self, todo, threads)
 
     def to_csv(self, path: str | Path) -> None:
@@ -95,7 +95,7 @@ class Study:
     def load(cls, path: str | Path) -> "Study":
         """Read a study written by `save`."""
         try:
-            with np.load(path, allow_pickle=False) as stored:
+            with np.load(io.BytesIO(Path(path).read_bytes()), allow_pickle=False) as stored:
                 arrays = {name: stored[name] for name in ("header", "records", "pulls", "statuses")}
             header = json.loads(arrays["header"].tobytes().decode())
         except FileNotFoundError:
@@ -192,7 +192,7 @@ def _refuse_repeats(cells: Sequence[Cell]) -> None:
 
 def _empty(cells: Sequence[Cell]) -> tuple[NDArray[Any], NDArray[int64], NDArray[uint8]]:
     widest = max(len(cell.instance.problem.arms) for cell in cells)
-    sizes = [max(len(cell.labels[column]) for cell in cells) for column in range(3)]
+    sizes = [max(len(str(cell.labels[column])) for cell in cells) for column in range(3)]
     names = ("instance", "algorithm", "evidence")
     texts: list[tuple[str, Any]] = [(name, f"U{size}") for name, size in zip(names, sizes, strict=True)]
     return np.zeros(0, dtype=texts + _COLUMNS), np.zeros((0, widest), dtype=int64), np.zeros((0, widest), dtype=uint8)
@@ -206,6 +206,13 @@ def _of_cell(records: NDArray[Any], cell: Cell) -> NDArray[np.bool_]:
         & (records["evidence"] == evidence)
         & (records["delta"] == delta)
     )
+
+
+def _absent(present: NDArray[int64], wanted: int) -> NDArray[int64]:
+    """The run numbers below `wanted` that are not present."""
+    absent = np.ones(wanted, dtype=bool)
+    absent[present[present < wanted]] = False
+    return np.flatnonzero(absent)
 
 
 def _collect(study: Study, todo: Sequence[tuple[Cell, NDArray[int64]]], threads: int | None) -> Study:
@@ -293,7 +300,9 @@ def _header(study: Study) -> dict[str, Any]:
 def _cells_from(header: dict[str, Any]) -> tuple[Cell, ...]:
     instances = {}
     for name, text in header["instances"].items():
-        stored = loads(text)
+        stored = loads(text, f"the instance {name!r} of a study")
+        if stored.means is None:
+            raise FileError(f"the instance {name!r} of this study has no means; it was not written by Study.save")
         instances[name] = Instance(stored.problem, stored.means, name=name)
     return tuple(
         Cell(instances[name], settings.algorithm(how), settings.evidence(what), float(delta))

@@ -82,7 +82,5 @@ def _leader(policy: ECapeMemory, evidence: NamedTuple, now: NamedTuple, space: S
 
 
 @answer.register(ECapeMemory)
-def _answer(
-    policy: ECapeMemory, evidence: NamedTuple, space: Space, state: State, statuses: NDArray[uint8]
-) -> None:
+def _answer(policy: ECapeMemory, evidence: NamedTuple, space: Space, state: State, statuses: NDArray[uint8]) -> None:
     partition(moment(evidence, state.tally[CLOCK]), space, state, statuses)

@@ -7,6 +7,7 @@ from numpy import uint8
 from numpy.typing import NDArray
 
 from paretoguard.engine.evidence.parts import moment
+from paretoguard.engine.jit import inner
 from paretoguard.engine.policies.parts import answer, decide, queue_unseen, restart
 from paretoguard.engine.space import Space
 from paretoguard.engine.state import CLOCK, QUEUED, State, refresh
@@ -20,7 +21,6 @@ from paretoguard.engine.stopping import (
     weakest_feasible,
     weakest_pair,
 )
-from paretoguard.engine.jit import inner
 
 
 class UniformMemory(NamedTuple):
@@ -76,7 +76,5 @@ def _stops(policy: UniformMemory, evidence: NamedTuple, now: NamedTuple, space: 
 
 
 @answer.register(UniformMemory)
-def _answer(
-    policy: UniformMemory, evidence: NamedTuple, space: Space, state: State, statuses: NDArray[uint8]
-) -> None:
+def _answer(policy: UniformMemory, evidence: NamedTuple, space: Space, state: State, statuses: NDArray[uint8]) -> None:
     partition(moment(evidence, state.tally[CLOCK]), space, state, statuses)

@@ -1,0 +1,84 @@
+"""A blank figure that looks the same for everybody, and files that come out the same every time.
+
+Nothing global is touched: figures are made without pyplot, and the user's backend and settings stay as they are.
+"""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from os import PathLike
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from paretoguard.errors import FileError
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+Target = "str | PathLike[str] | Figure | None"
+_METADATA: dict[str, dict[str, Any]] = {
+    ".png": {"Software": None},
+    ".svg": {"Date": None, "Creator": None},
+    ".pdf": {"CreationDate": None, "Creator": None, "Producer": None},
+}
+SUFFIXES = tuple(_METADATA)
+DPI = 160
+_SETTINGS = {
+    "font.family": "DejaVu Sans",  # comes with matplotlib: the same on every machine
+    "font.size": 9.5,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "axes.edgecolor": "#8A8A8A",
+    "axes.labelcolor": "#222222",
+    "axes.linewidth": 0.8,
+    "xtick.color": "#5F5F5F",
+    "ytick.color": "#5F5F5F",
+    "axes.formatter.useoffset": False,
+    "svg.fonttype": "path",
+    "svg.hashsalt": "paretoguard",
+    "path.simplify": False,
+}
+
+
+@contextmanager
+def look() -> Iterator[None]:
+    """Draw with our settings, whatever the user's are; theirs are back afterwards."""
+    import matplotlib.style
+
+    with matplotlib.style.context(["default", _SETTINGS]):
+        yield
+
+
+def figure_for(target: "str | PathLike[str] | Figure | None", width: float, height: float) -> "Figure":
+    """The figure to draw on: the one given, emptied, or a new one of this size in inches."""
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+    from matplotlib.figure import Figure
+
+    if isinstance(target, Figure):
+        target.clear()
+        target.set_layout_engine("constrained")
+        return target
+    figure = Figure(figsize=(width, height), layout="constrained", facecolor="white")
+    FigureCanvasAgg(figure)
+    return figure
+
+
+def save(figure: "Figure", target: "str | PathLike[str] | Figure | None") -> None:
+    """Write the figure where the target is a path; its suffix says how."""
+    from matplotlib.figure import Figure
+
+    if target is None or isinstance(target, Figure):
+        return
+    path = picture_path(target)
+    suffix = path.suffix.lower()
+    try:
+        figure.savefig(path, format=suffix[1:], dpi=DPI, metadata=_METADATA[suffix])
+    except OSError as error:
+        raise FileError(f"cannot write {path}: {error.strerror or error}") from error
+
+
+def picture_path(path: str | PathLike[str]) -> Path:
+    """The path, if its suffix is one that can be drawn."""
+    checked = Path(path)
+    if checked.suffix.lower() not in SUFFIXES:
+        raise FileError(f"cannot draw into '{checked}': its name should end in {', '.join(SUFFIXES[:-1])} or .pdf")
+    return checked

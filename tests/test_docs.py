@@ -1,0 +1,45 @@
+"""The examples in the documents run, and their links lead somewhere."""
+
+import re
+import runpy
+import tomllib
+from pathlib import Path
+
+import pytest
+
+from paretoguard.files import loads
+
+ROOT = Path(__file__).parent.parent
+PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]
+
+
+def blocks(page: Path, language: str) -> list[str]:
+    return re.findall(rf"^```{language}\n(.*?)^```", page.read_text(encoding="utf-8"), flags=re.DOTALL | re.MULTILINE)
+
+
+@pytest.mark.parametrize("page", [page for page in PAGES if blocks(page, "python")], ids=lambda page: page.name)
+def test_python_examples_run(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    script = tmp_path / "example.py"
+    script.write_text("\n".join(blocks(page, "python")), encoding="utf-8")
+    monkeypatch.chdir(ROOT)
+    runpy.run_path(str(script))
+
+
+def test_the_readme_example_is_short() -> None:
+    first = blocks(ROOT / "README.md", "python")[0]
+    statements = re.sub(r"\n\s+[^\n]*", "", first)  # continuation lines belong to their statement
+    assert len([line for line in statements.splitlines() if line.strip() and line != ")"]) <= 10
+
+
+@pytest.mark.parametrize("page", [page for page in PAGES if blocks(page, "toml")], ids=lambda page: page.name)
+def test_toml_examples_load(page: Path) -> None:
+    for text in blocks(page, "toml"):
+        tomllib.loads(text)
+        assert loads(text).problem.arms
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_links_lead_somewhere(page: Path) -> None:
+    for target in re.findall(r"\]\(([^)#]+)", page.read_text(encoding="utf-8")):
+        if "://" not in target:
+            assert (page.parent / target).exists(), f"{page.name} links to {target}"
