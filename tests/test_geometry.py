@@ -27,17 +27,16 @@ from numpy.typing import NDArray
 from scipy.optimize import linprog, nnls
 
 from paretoguard.engine import geometry
+from paretoguard.engine.active_set import Workspace, workspace
 from paretoguard.engine.geometry import (
     BOX,
     FREE,
     GENERAL,
     HALFSPACE,
     Polyhedron,
-    Workspace,
-    least_slack,
     polyhedron,
     project,
-    workspace,
+    within,
 )
 from paretoguard.engine.jit import COMPILED
 
@@ -70,7 +69,7 @@ class Answer(NamedTuple):
     multipliers: Floats
 
 
-slack_of = cast(Callable[..., float], numba.njit(lambda region, rhs, x: least_slack(region, rhs, x)))
+slack_of = cast(Callable[..., float], numba.njit(lambda region, rhs, x: within(region, rhs, 0.0 * rhs, x)[1]))
 
 
 def solve(region: Polyhedron, rhs: Floats, x: Floats, work: Workspace | None = None) -> Answer:

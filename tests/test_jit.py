@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from paretoguard.engine import jit
+from paretoguard.engine.geometry import within
 
 PROGRAM = """
 import sys; sys.path.insert(0, "tests")
@@ -70,3 +71,9 @@ def test_a_part_without_a_body_says_so() -> None:
 
     with pytest.raises(TypeError, match="evidence object has no registered `moment`"):
         moment(object(), 3)
+
+
+@needs_compiler
+def test_functions_for_kernels_refuse_python() -> None:
+    with pytest.raises(TypeError, match="within is for use inside kernels"):
+        within(1, 2, 3, 4)  # type: ignore[arg-type]

@@ -62,12 +62,27 @@ _entries: list[Any] = []
 
 def inner(function: F) -> F:
     """Compile a function for use inside kernels only: inlined, allocation refused at compile time."""
-    return cast(F, numba.njit(**_INNER_OPTIONS)(function))
+    return cast(F, _kernels_only(numba.njit(**_INNER_OPTIONS)(function)))
 
 
 def aside(function: F) -> F:
     """As `inner`, but called rather than inlined: for long functions off the hot path, which compile once this way."""
-    return cast(F, numba.njit(**{**_INNER_OPTIONS, "forceinline": False})(function))
+    return cast(F, _kernels_only(numba.njit(**{**_INNER_OPTIONS, "forceinline": False})(function)))
+
+
+def _kernels_only(function: Any) -> Any:
+    """Refuse calls from Python: the wrapper that they would need is not made (see _OPTIONS)."""
+    if COMPILED:
+
+        def keep(compiled: Any) -> None:
+            function.overloads[tuple(compiled.signature.args)] = compiled
+
+        def refuse(*arguments: Any, **named: Any) -> None:
+            raise TypeError(f"{function.__name__} is for use inside kernels; call a function marked `entry` instead")
+
+        function.add_overload = keep
+        function._compile_for_args = refuse
+    return function
 
 
 def entry(function: F) -> F:

@@ -11,9 +11,10 @@ import numpy as np
 from numpy import float64, int64, uint8, uint64
 from numpy.typing import NDArray
 
+from paretoguard.engine.active_set import Workspace, workspace
 from paretoguard.engine.dominance import rebuild_front, update_front
 from paretoguard.engine.evidence.parts import weigh
-from paretoguard.engine.geometry import Workspace, outside, workspace
+from paretoguard.engine.geometry import outside, within
 from paretoguard.engine.jit import aside, inner
 from paretoguard.engine.space import Space
 
@@ -158,19 +159,10 @@ def locate(space: Space, state: State, arm: int) -> None:
             state.inside[arm] = 0
             state.eta[arm] = math.inf
             return
-    rows = space.region.A.shape[0]
-    eta = math.inf
-    inside = True
-    for row in range(rows):
-        rhs = space.region.b[row]
+    for row in range(space.region.A.shape[0]):
+        state.rhs[row] = space.region.b[row]
         for c in range(space.objectives - space.noisy):
-            rhs -= space.exact_part[row, c] * x[space.noisy + c]
-        state.rhs[row] = rhs
-        slack = rhs
-        for c in range(space.noisy):
-            slack -= space.region.A[row, c] * x[c]
-        tolerance = space.row_tolerance[row]
-        inside = inside and slack >= -0.5 * tolerance
-        eta = min(eta, slack + tolerance)
+            state.rhs[row] -= space.exact_part[row, c] * x[space.noisy + c]
+    inside, eta = within(space.region, state.rhs, space.row_tolerance, x)
     state.inside[arm] = 1 if inside else 0
     state.eta[arm] = eta if inside else outside(space.region, state.rhs, x, state.work)

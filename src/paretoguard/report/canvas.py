@@ -14,7 +14,6 @@ from paretoguard.errors import FileError
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-Target = "str | PathLike[str] | Figure | None"
 _METADATA: dict[str, dict[str, Any]] = {
     ".png": {"Software": None},
     ".svg": {"Date": None, "Creator": None},

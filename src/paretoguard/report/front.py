@@ -10,11 +10,12 @@ from paretoguard.names import suggestion
 from paretoguard.problem import Problem
 from paretoguard.report.axes import Axis, axis
 from paretoguard.report.canvas import figure_for, look, save
-from paretoguard.report.palette import FEASIBLE, LOOKS, QUIET
-from paretoguard.report.panels import Panel, draw, mark_style, write_words
+from paretoguard.report.legend import add_legend, add_legend_above, entries
+from paretoguard.report.palette import QUIET
+from paretoguard.report.panels import Panel, draw, write_words
 from paretoguard.report.regions import half_planes
 from paretoguard.report.rows import draw_rows, write_bounds
-from paretoguard.verdict import Result, Verdict
+from paretoguard.verdict import UNDECIDED, Result, Verdict
 
 if TYPE_CHECKING:
     from matplotlib.backends.backend_agg import RendererAgg
@@ -22,7 +23,6 @@ if TYPE_CHECKING:
 
 MOST_OBJECTIVES = 5  # in one picture: ten pairs
 MOST_ROWS_INCHES = 24.0
-Target = "str | PathLike[str] | Figure | None"
 
 
 def draw_result(
@@ -64,7 +64,8 @@ def _draw_one(result: Result, problem: Problem, seen: list[Verdict], axes: list[
     figure = figure_for(target, 7.2, height)
     rows = figure.add_subplot()
     draw_rows(rows, axes[0], seen, problem)
-    _add_legend(rows, seen, problem, 0.02 + 0.12 / height)
+    found = entries(seen, boxes=False, region=_shading(problem, axes))
+    add_legend_above(rows, found, 0.02 + 0.12 / height)
     _add_words(figure, result, problem, axes)
     write_bounds(rows, axes[0], seen, problem, _settled(figure))
     return figure
@@ -72,11 +73,11 @@ def _draw_one(result: Result, problem: Problem, seen: list[Verdict], axes: list[
 
 def _draw_pair(result: Result, problem: Problem, seen: list[Verdict], axes: list[Axis], target: Any) -> "Figure":
     figure = figure_for(target, 7.2, 5.6)
-    panel = Panel(figure.add_subplot(), *axes, seen)
+    panel = Panel(figure.add_subplot(), axes[0], axes[1], seen)
     panel.axes.set_xlabel(axes[0].label, parse_math=False)
     panel.axes.set_ylabel(axes[1].label, parse_math=False)
     draw(panel, problem)
-    _add_legend(panel.axes, seen, problem, 0.02)
+    add_legend_above(panel.axes, entries(seen, boxes=True, region=_shading(problem, axes)), 0.02)
     _add_words(figure, result, problem, axes)
     write_words(panel, problem, _settled(figure))
     return figure
@@ -98,7 +99,7 @@ def _draw_matrix(result: Result, problem: Problem, seen: list[Verdict], axes: li
             panels.append(panel)
     corner = figure.add_subplot(grid[0, 1:])
     corner.set_axis_off()
-    corner.legend(handles=_handles(seen, problem), loc="upper left", frameon=False, ncols=1)
+    add_legend(corner, entries(seen, boxes=True, region=_shading(problem, axes)), loc="upper left")
     _add_words(figure, result, problem, axes)
     renderer = _settled(figure)
     written: set[str] = set()
@@ -113,52 +114,31 @@ def _settled(figure: "Figure") -> "RendererAgg":
 
     figure.draw_without_rendering()
     figure.set_layout_engine("none")
-    return RendererAgg(*figure.bbox.size, figure.dpi)
-
-
-def _add_legend(axes: Any, seen: list[Verdict], problem: Problem, gap: float) -> None:
-    axes.legend(
-        handles=_handles(seen, problem),
-        loc="lower left",
-        bbox_to_anchor=(0, 1 + gap),
-        borderaxespad=0,
-        borderpad=0,
-        ncols=6,
-        frameon=False,
-        columnspacing=1.4,
-        handletextpad=0.3,
-        handlelength=1.6,
-    )
-
-
-def _handles(seen: list[Verdict], problem: Problem) -> list[Any]:
-    from matplotlib.lines import Line2D
-    from matplotlib.patches import Patch
-
-    present = {verdict.status for verdict in seen}
-    handles: list[Any] = [
-        Line2D([], [], label=status, **mark_style(status)) for status in LOOKS if status in present
-    ]
-    if seen:
-        handles.append(Patch(facecolor="#00000010", edgecolor="#7A7A7A", linewidth=0.9, label="confidence limits"))
-    if problem.constraints:
-        handles.append(Patch(facecolor=FEASIBLE, edgecolor="#B9CCC1", linewidth=0.5, label="constraints hold"))
-    return handles
+    return RendererAgg(*figure.bbox.size, figure.dpi)  # type: ignore[no-untyped-call]
 
 
 def _add_words(figure: "Figure", result: Result, problem: Problem, axes: list[Axis]) -> None:
     """The answer above, what it is worth below."""
     width = figure.get_figwidth()
-    title = result.headline()
-    if len(title) > 18 * width:
-        title = f"Best trade-offs: {len(result.pareto)} of {len(result.verdicts)} arms"
-    figure.suptitle(
-        "\n".join(textwrap.wrap(title, int(9.5 * width))), x=0.012, ha="left", weight="bold", size=13, parse_math=False
-    )
+    title = "\n".join(textwrap.wrap(_title(result, int(18 * width)), int(9.5 * width)))
+    figure.suptitle(title, x=0.012, ha="left", weight="bold", size=13, parse_math=False)
     name = f"{result.problem}: " if result.problem else ""
     sentences = [f"{name}{result.footer()}", *_remarks(result, problem, axes)]
     lines = [line for sentence in sentences for line in textwrap.wrap(sentence, int(17.5 * width))]
     figure.supxlabel("\n".join(lines), x=0.012, ha="left", size=7.5, color=QUIET, parse_math=False)
+
+
+def _title(result: Result, longest: int) -> str:
+    """The headline; numbers in place of names where those are too many."""
+    if len(result.headline()) <= longest:
+        return result.headline()
+    statuses = [verdict.status for verdict in result.verdicts.values()]
+    found = ", ".join(result.pareto)
+    if len(found) > longest // 2:
+        found = f"{len(result.pareto)} of {len(statuses)} arms"
+    if UNDECIDED not in statuses:
+        return f"Best trade-offs: {found}"
+    return f"Certain so far: {found or 'no arm'}; undecided: {statuses.count(UNDECIDED)} of {len(statuses)} arms"
 
 
 def _remarks(result: Result, problem: Problem, axes: list[Axis]) -> list[str]:
@@ -175,9 +155,17 @@ def _remarks(result: Result, problem: Problem, axes: list[Axis]) -> list[str]:
     return remarks
 
 
+def _shading(problem: Problem, axes: list[Axis]) -> str:
+    """What the shaded part of the picture means."""
+    if not problem.constraints:
+        return ""
+    return "constraints drawn hold" if _hidden_constraints(problem, axes) else "constraints hold"
+
+
 def _hidden_constraints(problem: Problem, axes: list[Axis]) -> list[str]:
     """Constraints that no panel can show."""
     places = [shown.place for shown in axes]
-    pairs = [(x, y) for x in places for y in places if x < y] or [(places[0], None)]
+    pairs: list[tuple[int, int | None]] = [(x, y) for x in places for y in places if x < y]
+    pairs += [(places[0], None)]
     shown = {plane.text for x, y in pairs for plane in half_planes(problem.constraints, x, y)[0]}
     return [row.text for row in problem.constraints if row.text not in shown]

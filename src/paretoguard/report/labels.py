@@ -1,6 +1,6 @@
-"""Where to put names so that they do not cover points, boxes or one another: greedy, and the same every time.
+"""Where to put words so that they do not cover points, lines or one another: greedy, and the same every time.
 
-Everything here is in pixels of the figure as laid out; the answers are offsets in points, which hold at any size.
+Everything here is in pixels of the figure as laid out; offsets are in points, which hold at any size.
 """
 
 import math
@@ -15,8 +15,9 @@ Floats = NDArray[float64]
 
 POINTS_PER_INCH = 72.0
 DIRECTIONS = ((1, 0), (1, 1), (1, -1), (-1, 0), (-1, 1), (-1, -1), (0, 1), (0, -1))
-DISTANCES = (7.0, 12.0, 19.0, 28.0, 40.0)  # points
-SOLID, FAINT, OUTSIDE = 1.0, 0.12, 3.0  # how bad it is to cover a mark or a name, the edge of a box; to leave the axes
+DISTANCES = (7.0, 11.0, 16.0, 24.0, 34.0, 48.0)  # points
+FAR = 18.0  # points; a name beyond this needs a line to its point
+SOLID, OUTSIDE = 1.0, 3.0  # how bad it is to cover a mark or a word; to leave the axes
 
 
 class Box(NamedTuple):
@@ -40,7 +41,7 @@ class Place(NamedTuple):
     @property
     def is_far(self) -> bool:
         """Is a line needed to say whose name this is?"""
-        return math.hypot(*self.offset) > 1.5 * DISTANCES[1]
+        return math.hypot(*self.offset) > FAR
 
 
 def place_names(
@@ -50,8 +51,11 @@ def place_names(
     taken = list(obstacles)
     places = []
     for point, size in zip(points, sizes, strict=True):
-        best = min(_candidates(point, size, dpi), key=lambda candidate: _cost(candidate, frame, taken))
-        taken.append(best.box)
+        candidates = _candidates(point, size, dpi)
+        costs = badness([candidate.box for candidate in candidates], taken, frame) / (size[0] * size[1])
+        costs += [0.006 * math.hypot(*candidate.offset) for candidate in candidates]
+        best = candidates[int(np.argmin(costs))]
+        taken.append(_widened(best.box, 0.3 * size[1]))
         places.append(best)
     return places
 
@@ -74,64 +78,81 @@ def _candidates(point: Floats, size: tuple[float, float], dpi: float) -> list[Pl
     return places
 
 
-def _cost(place: Place, frame: Box, taken: Sequence[Box]) -> float:
-    """Share of the name's own area that it covers of other things, plus a little for distance."""
-    box = place.box
-    area = (box.right - box.left) * (box.top - box.bottom)
-    outside = area - _overlap(box, frame)
-    covered = sum(other.weight * _overlap(box, other) for other in taken)
-    return (covered + OUTSIDE * outside) / area + 0.006 * math.hypot(*place.offset)
+def badness(boxes: Sequence[Box], obstacles: Sequence[Box], frame: Box) -> Floats:
+    """For each box, the weighted area of what it covers, and of itself outside the frame."""
+    ours = np.array(boxes, dtype=float64).reshape(len(boxes), 5)
+    area = (ours[:, 2] - ours[:, 0]) * (ours[:, 3] - ours[:, 1])
+    outside = area - _overlaps(ours, np.array([frame], dtype=float64))[:, 0]
+    if not obstacles:
+        return np.asarray(OUTSIDE * outside)
+    others = np.array(obstacles, dtype=float64)
+    return np.asarray(_overlaps(ours, others) @ others[:, 4] + OUTSIDE * outside)
 
 
-def _overlap(one: Box, other: Box) -> float:
-    width = min(one.right, other.right) - max(one.left, other.left)
-    height = min(one.top, other.top) - max(one.bottom, other.bottom)
-    return width * height if width > 0 and height > 0 else 0.0
+def _overlaps(ours: Floats, others: Floats) -> Floats:
+    """Area shared by each pair of boxes, [n, m]."""
+    low = np.maximum(ours[:, None, :2], others[None, :, :2])
+    high = np.minimum(ours[:, None, 2:4], others[None, :, 2:4])
+    return np.asarray(np.prod(np.maximum(high - low, 0.0), axis=2))
 
 
-def edges(box: Box, thickness: float) -> list[Box]:
+def sides(box: Box, weight: float = 4.0, thickness: float = 2.0) -> list[Box]:
     """The four sides of a rectangle as thin obstacles."""
     left, bottom, right, top, _ = box
     half = thickness / 2
-    return [
-        Box(left - half, bottom, left + half, top, FAINT / half),
-        Box(right - half, bottom, right + half, top, FAINT / half),
-        Box(left, bottom - half, right, bottom + half, FAINT / half),
-        Box(left, top - half, right, top + half, FAINT / half),
-    ]
+    upright = [Box(x - half, bottom, x + half, top, weight) for x in (left, right)]
+    return upright + [Box(left, y - half, right, y + half, weight) for y in (bottom, top)]
+
+
+def stroke(line: Floats, weight: float = 1.2, thickness: float = 6.0) -> list[Box]:
+    """A straight line [2, 2] as a row of small obstacles."""
+    along = line[1] - line[0]
+    length = float(np.hypot(*along))
+    return _tiles(line.mean(axis=0), along / max(length, 1e-9), max(length, thickness), thickness, weight)
 
 
 def place_along(
     line: Floats, size: tuple[float, float], frame: Box, obstacles: Sequence[Box], gap: float
 ) -> tuple[Floats, float, list[Box]]:
-    """The middle of a text that runs along a line [2, 2] on its left, its angle in degrees, and the room it takes.
+    """The middle of words that run along a line [2, 2] on its left, their angle in degrees, and the room they take.
 
-    A text is never upside down: where the line runs from right to left, the text runs the other way on the same side.
+    Words are never upside down: where the line runs from right to left, they run the other way on the same side. Where
+    the line is too short for them they lie level beside it.
     """
     along = line[1] - line[0]
-    length = float(np.hypot(*along))
+    length = max(float(np.hypot(*along)), 1e-9)
     unit = along / length
     normal = np.array([-unit[1], unit[0]])
-    width, height = size
-    room = min(width / length / 2 + 0.01, 0.5)
-    best: tuple[float, Floats, list[Box]] | None = None
-    for share in np.linspace(1 - room, room, 15):
-        middle = line[0] + share * along + normal * (gap + height / 2)
-        boxes = _tiles(middle, unit, width, height)
-        bad = sum(_overlap(tile, other) * other.weight for tile in boxes for other in obstacles)
-        bad += OUTSIDE * sum(
-            (tile.right - tile.left) * (tile.top - tile.bottom) - _overlap(tile, frame) for tile in boxes
-        )
-        if best is None or bad < best[0] - 1e-9:
-            best = (bad, middle, boxes)
-    assert best is not None
-    angle = math.degrees(math.atan2(unit[1], unit[0]))
-    return best[1], angle - 180 * round(angle / 180), best[2]
+    if size[0] > 0.97 * length:
+        middles = [_inside(line.mean(axis=0) + normal * step * size[1], size, frame) for step in (1.0, 1.5, 2.0, 3.0)]
+        obstacles, unit, angle = [*obstacles, *stroke(line)], np.array([1.0, 0.0]), 0.0
+    else:
+        room = size[0] / length / 2 + 0.015
+        shares = np.linspace(1 - room, room, 21)
+        if (unit[0], unit[1]) < (0.0, 0.0):
+            shares = shares[::-1]  # all else equal, words stand at the right and the upper end
+        middles = [line[0] + share * along + normal * (gap + size[1] / 2) for share in shares]
+        angle = math.degrees(math.atan2(unit[1], unit[0]))
+        angle = (angle + 90.0 - 1e-9) % 180.0 - 90.0 + 1e-9  # in (-90, 90]
+    rooms = [_tiles(middle, unit, *size) for middle in middles]
+    bad = [float(badness(tiles, obstacles, frame).sum()) for tiles in rooms]
+    best = int(np.argmin(np.round(bad, 6)))
+    return middles[best], angle, rooms[best]
 
 
-def _tiles(middle: Floats, unit: Floats, width: float, height: float) -> list[Box]:
-    """A slanted text as a row of squares."""
+def _inside(middle: Floats, size: tuple[float, float], frame: Box) -> Floats:
+    """The nearest middle with which words of this size are inside the frame."""
+    half = np.array(size) / 2 + 2.0
+    return np.asarray(np.clip(middle, np.array(frame[:2]) + half, np.array(frame[2:4]) - half))
+
+
+def _widened(box: Box, margin: float) -> Box:
+    return box._replace(left=box.left - margin, right=box.right + margin)
+
+
+def _tiles(middle: Floats, unit: Floats, width: float, height: float, weight: float = SOLID) -> list[Box]:
+    """A slanted rectangle as a row of squares."""
     number = max(1, round(width / height))
     half = height / 2
     centres = [middle + unit * width * ((k + 0.5) / number - 0.5) for k in range(number)]
-    return [Box(x - half, y - half, x + half, y + half) for x, y in centres]
+    return [Box(x - half, y - half, x + half, y + half, weight) for x, y in centres]

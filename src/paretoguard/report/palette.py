@@ -1,6 +1,6 @@
 """How each status looks: a colour that colour-blind readers can tell apart, and a shape that survives grey print."""
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from paretoguard.verdict import DOMINATED, INFEASIBLE, OPTIMAL, UNDECIDED
 
@@ -25,3 +25,28 @@ SERIES = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00")  # f
 FEASIBLE = "#E3EEE8"
 LINE = "#3C4A43"  # boundaries of constraints
 QUIET = "#5F5F5F"  # captions and notes
+HALO = "#FFFFFFD0"  # around words, so that lines do not run through them
+ORDER = {DOMINATED: 0, INFEASIBLE: 1, UNDECIDED: 2, OPTIMAL: 3}  # what matters most is drawn last and named first
+
+
+def outline(status: str) -> dict[str, Any]:
+    """How the edge of a confidence box looks."""
+    dashes = (0, (3, 2)) if status == UNDECIDED else "solid"
+    return {"edgecolor": LOOKS[status].colour, "linewidth": 0.9, "linestyle": dashes, "alpha": 0.75}
+
+
+def mark_styles(status: str) -> list[dict[str, Any]]:
+    """Arguments for `plot`, one or two layers, that draw the mark of a status."""
+    look = LOOKS[status]
+    filled = look.face == look.colour
+    mark = {
+        "linestyle": "none",
+        "marker": look.marker,
+        "markersize": look.size,
+        "markerfacecolor": look.face,
+        "markeredgecolor": "white" if filled else look.colour,
+        "markeredgewidth": 0.7 if filled else 1.4,
+    }
+    if status != UNDECIDED:
+        return [mark]
+    return [mark, {"linestyle": "none", "marker": "$?$", "markersize": 4, "color": look.colour, "markeredgewidth": 0.4}]

@@ -1,6 +1,6 @@
 """One picture of arms over two objectives: where the constraints hold, confidence boxes, marks and names."""
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -10,9 +10,10 @@ from numpy.typing import NDArray
 
 from paretoguard.problem import Problem
 from paretoguard.report.axes import Axis
-from paretoguard.report.labels import Box, edges, place_along, place_names
-from paretoguard.report.palette import FEASIBLE, LINE, LOOKS, QUIET
-from paretoguard.report.regions import View, boundary, feasible_polygon, half_planes
+from paretoguard.report.constraint_lines import draw_lines, lines_in_view, obstacles, write_lines
+from paretoguard.report.labels import POINTS_PER_INCH, Box, place_names, sides
+from paretoguard.report.palette import FEASIBLE, HALO, LOOKS, ORDER, QUIET, mark_styles, outline
+from paretoguard.report.regions import View, feasible_polygon, half_planes
 from paretoguard.verdict import OPTIMAL, UNDECIDED, Verdict
 
 if TYPE_CHECKING:
@@ -22,7 +23,6 @@ if TYPE_CHECKING:
 Floats = NDArray[float64]
 NAMED = 30  # with more arms than this, only optimal and undecided ones are named
 FONT = 8.5
-ORDER = {status: rank for rank, status in enumerate(("dominated", "infeasible", "undecided", "optimal"))}
 
 
 @dataclass(frozen=True)
@@ -57,90 +57,54 @@ class Panel:
 
 def draw(panel: Panel, problem: Problem) -> None:
     """Everything but the words inside the axes, which need the layout to be settled."""
+    from matplotlib.patches import Polygon
+
     axes = panel.axes
     axes.set(xlim=(panel.x.low, panel.x.high), ylim=(panel.y.low, panel.y.high))
-    _draw_region(panel, problem)
-    _draw_boxes(panel)
-    draw_marks(axes, panel.points(), panel.verdicts)
-
-
-def _draw_region(panel: Panel, problem: Problem) -> None:
-    from matplotlib.patches import Polygon
-    from matplotlib.patheffects import TickedStroke
-
     planes, _ = half_planes(problem.constraints, panel.x.place, panel.y.place)
     corners = feasible_polygon(planes, panel.view)
-    if planes and len(corners) > 2:
-        panel.axes.add_patch(Polygon(corners, closed=True, facecolor=FEASIBLE, edgecolor="none", zorder=0))
-    for plane in planes:
-        line = boundary(plane, panel.view)
-        if line is not None:
-            ticks = TickedStroke(angle=-125, spacing=7, length=0.7)  # on the right: the side that is not allowed
-            panel.axes.plot(*line.T, color=LINE, linewidth=0.9, zorder=1.5, path_effects=[ticks])
+    if problem.constraints and len(corners) > 2:
+        axes.add_patch(Polygon(corners, closed=True, facecolor=FEASIBLE, edgecolor="none", zorder=0))
+    draw_lines(axes, lines_in_view(planes, panel.view))
+    _draw_boxes(panel)
+    draw_marks(axes, panel.points(), panel.verdicts)
 
 
 def _draw_boxes(panel: Panel) -> None:
     from matplotlib.patches import Rectangle
 
-    faint = 1.0 if len(panel.verdicts) <= NAMED else 0.5
+    faint = min(1.0, 10 / max(len(panel.verdicts), 1))
     for verdict in panel.verdicts:
         left, right, bottom, top = panel.box(verdict)
         if right < left or top < bottom:
             continue
-        colour = LOOKS[verdict.status].colour
-        for fill, strength in ((True, 0.10), (False, 0.75)):
-            panel.axes.add_patch(
-                Rectangle(
-                    (left, bottom),
-                    right - left,
-                    top - bottom,
-                    fill=fill,
-                    facecolor=colour if fill else "none",
-                    edgecolor="none" if fill else colour,
-                    linewidth=0.9,
-                    linestyle=(0, (3, 2)) if verdict.status == UNDECIDED else "solid",
-                    alpha=strength * faint,
-                    zorder=2 + 0.1 * ORDER[verdict.status],
-                )
-            )
+        corner, width, height = (left, bottom), right - left, top - bottom
+        colour, zorder = LOOKS[verdict.status].colour, 2 + 0.1 * ORDER[verdict.status]
+        fill = Rectangle(corner, width, height, facecolor=colour, edgecolor="none", alpha=0.09 * faint, zorder=zorder)
+        edge = Rectangle(corner, width, height, fill=False, zorder=zorder, **outline(verdict.status))
+        for patch in (fill, edge):
+            panel.axes.add_patch(patch)
 
 
 def draw_marks(axes: "Axes", points: Floats, verdicts: Sequence[Verdict]) -> None:
     """The marks of the arms; optimal ones on top."""
-    for status, look in LOOKS.items():
+    for status in LOOKS:
         chosen = [place for place, verdict in enumerate(verdicts) if verdict.status == status]
-        if chosen:
-            axes.plot(*points[chosen].T, zorder=3 + 0.1 * ORDER[status], **mark_style(status))
-        if chosen and status == UNDECIDED:
-            axes.plot(*points[chosen].T, linestyle="none", marker="$?$", markersize=4, color=look.colour, zorder=3.9)
+        for style in mark_styles(status) if chosen else ():
+            axes.plot(*points[chosen].T, zorder=3 + 0.1 * ORDER[status], **style)
 
 
-def mark_style(status: str) -> dict[str, Any]:
-    """Arguments for `plot` that draw the mark of a status."""
-    look = LOOKS[status]
-    return {
-        "linestyle": "none",
-        "marker": look.marker,
-        "markersize": look.size,
-        "markerfacecolor": look.face,
-        "markeredgecolor": "white" if look.face == look.colour else look.colour,
-        "markeredgewidth": 0.7 if look.face == look.colour else 1.5,
-    }
-
-
-def write_words(
-    panel: Panel, problem: Problem, renderer: "RendererAgg", *, already: Collection[str] = ()
-) -> set[str]:
-    """The arms' names and the constraints' texts (but those written already), placed once the layout is settled."""
-    frame = Box(*panel.axes.get_window_extent(renderer).extents)
-    marks = _mark_boxes(panel, renderer.dpi)
-    sides = [side for verdict in panel.verdicts for side in edges(_in_pixels(panel, panel.box(verdict)), 2.0)]
+def write_words(panel: Panel, problem: Problem, renderer: "RendererAgg", *, already: Collection[str] = ()) -> set[str]:
+    """The arms' names and the constraints' words (but those written already), placed once the layout is settled."""
     planes, _ = half_planes(problem.constraints, panel.x.place, panel.y.place)
-    lines = {plane.text: boundary(plane, panel.view) for plane in planes if plane.text not in already}
-    shown = {text: line for text, line in lines.items() if line is not None}
-    rooms = _write_constraints(panel, shown, renderer, frame, marks + sides)
-    _write_names(panel, renderer, frame, marks + sides + rooms)
-    return set(shown)
+    lines = lines_in_view(planes, panel.view)
+    taken = _mark_boxes(panel, renderer.dpi)
+    for verdict in panel.verdicts:
+        taken += sides(_in_pixels(panel, panel.box(verdict)))
+    new = {words: line for words, line in lines.items() if words not in already}
+    rooms = write_lines(panel.axes, new, renderer, taken)
+    _write_names(panel, renderer, [*taken, *rooms, *obstacles(panel.axes, lines)])
+    return set(new)
 
 
 def _in_pixels(panel: Panel, view: View) -> Box:
@@ -151,53 +115,31 @@ def _in_pixels(panel: Panel, view: View) -> Box:
 def _mark_boxes(panel: Panel, dpi: float) -> list[Box]:
     boxes = []
     for (x, y), verdict in zip(panel.axes.transData.transform(panel.points()), panel.verdicts, strict=True):
-        half = LOOKS[verdict.status].size / 2 * dpi / 72
+        half = LOOKS[verdict.status].size / 2 * dpi / POINTS_PER_INCH
         boxes.append(Box(x - half, y - half, x + half, y + half))
     return boxes
 
 
-def _write_constraints(
-    panel: Panel, lines: Mapping[str, Floats], renderer: "RendererAgg", frame: Box, obstacles: list[Box]
-) -> list[Box]:
-    """Each text along its line, on the side that is allowed; returns the room they take."""
-    axes, taken = panel.axes, list[Box]()
-    for words, line in lines.items():
-        text = axes.text(0, 0, words, color=LINE, fontsize=FONT - 0.5, parse_math=False, in_layout=False)
-        extent = text.get_window_extent(renderer)
-        pixels, size = axes.transData.transform(line), (extent.width, extent.height)
-        middle, angle, room = place_along(pixels, size, frame, obstacles + taken, 3 * renderer.dpi / 72)
-        text.set(position=axes.transData.inverted().transform(middle), rotation=angle, rotation_mode="anchor")
-        text.set(horizontalalignment="center", verticalalignment="center")
-        taken += room
-    return taken
-
-
-def _write_names(panel: Panel, renderer: "RendererAgg", frame: Box, obstacles: list[Box]) -> None:
+def _write_names(panel: Panel, renderer: "RendererAgg", taken: list[Box]) -> None:
     """The names of the arms; optimal ones choose their place first."""
-    chosen = [
-        verdict for verdict in panel.verdicts if len(panel.verdicts) <= NAMED or verdict.status in (OPTIMAL, UNDECIDED)
-    ]
+    from matplotlib.patheffects import withStroke
+
+    few = len(panel.verdicts) <= NAMED
+    chosen = [verdict for verdict in panel.verdicts if few or verdict.status in (OPTIMAL, UNDECIDED)]
     chosen = sorted(chosen, key=lambda verdict: -ORDER[verdict.status])[:NAMED]
     texts = []
     for verdict in chosen:
         point = (verdict.mean[panel.x.name], verdict.mean[panel.y.name])
-        heavy = "bold" if verdict.status == OPTIMAL else "normal"
-        text = panel.axes.annotate(
-            verdict.arm,
-            point,
-            xytext=(0, 0),
-            textcoords="offset points",
-            fontsize=FONT,
-            fontweight=heavy,
-            color="#222222",
-            zorder=5,
-            parse_math=False,
-        )
-        text.set_in_layout(False)
+        weight = "bold" if verdict.status == OPTIMAL else "normal"
+        text = panel.axes.annotate(verdict.arm, point, (0, 0), textcoords="offset points", parse_math=False, zorder=5)
+        text.set(fontsize=FONT, fontweight=weight, color="#222222", in_layout=False)
+        text.set_path_effects([withStroke(linewidth=2, foreground=HALO)])
         texts.append(text)
-    sizes = [(extent.width, extent.height) for extent in (text.get_window_extent(renderer) for text in texts)]
+    extents = [text.get_window_extent(renderer) for text in texts]
+    sizes = [(extent.width, extent.height) for extent in extents]
     points = np.array([panel.axes.transData.transform(text.xy) for text in texts]).reshape(len(texts), 2)
-    for text, place in zip(texts, place_names(points, sizes, frame, obstacles, renderer.dpi), strict=True):
+    frame = Box(*panel.axes.get_window_extent(renderer).extents)
+    for text, place in zip(texts, place_names(points, sizes, frame, taken, renderer.dpi), strict=True):
         text.set(position=place.offset, horizontalalignment=place.horizontal, verticalalignment=place.vertical)
         if place.is_far:
             _lead_to(panel, text.xy, place.offset)
@@ -205,11 +147,6 @@ def _write_names(panel: Panel, renderer: "RendererAgg", frame: Box, obstacles: l
 
 def _lead_to(panel: Panel, point: Any, offset: tuple[float, float]) -> None:
     """A thin line from a point to a name that stands away from it."""
-    panel.axes.annotate(
-        "",
-        point,
-        xytext=offset,
-        textcoords="offset points",
-        arrowprops={"arrowstyle": "-", "color": QUIET, "linewidth": 0.5, "shrinkA": 1, "shrinkB": 3},
-        zorder=2.9,
-    ).set_in_layout(False)
+    arrow = {"arrowstyle": "-", "color": QUIET, "linewidth": 0.6, "shrinkA": 1, "shrinkB": 4}
+    line = panel.axes.annotate("", point, offset, textcoords="offset points", arrowprops=arrow, zorder=2.9)
+    line.set_in_layout(False)
