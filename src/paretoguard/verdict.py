@@ -68,7 +68,7 @@ class Verdict:
         return {item.name: _plain(getattr(self, item.name)) for item in fields(self)}
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Result:
     """The answer: which arms are the best trade-offs, and why every other one is out.
 
@@ -126,7 +126,7 @@ class Result:
     def __rich__(self) -> "Table":
         return self.table()
 
-    def __str__(self) -> str:
+    def __repr__(self) -> str:
         return tables.render(self.table())
 
     def _repr_html_(self) -> str:
@@ -172,6 +172,6 @@ def _plain(value: Any) -> Any:
         return {key: _plain(item) for key, item in value.items()}
     if isinstance(value, tuple):
         return [_plain(item) for item in value]
-    if isinstance(value, float) and value in (float("inf"), float("-inf")):
+    if isinstance(value, float) and not math.isfinite(value):
         return None
     return value

@@ -195,8 +195,8 @@ def _explainability(name: str) -> Instance:
     """Five arms whose Pareto set is clear long before it is clear why each other arm is out.
 
     a3 and a4 are well dominated but lie 0.02 std inside: who stops once O* is known, and calls them what they look like
-    then, calls a feasible arm infeasible in about two runs of five. a5 is infeasible and dominated by equal margins:
-    to enter O* it must cross both (cPSI), while to know which claim about it is true one margin counts (e-cPSI).
+    then, is bound to call a feasible arm infeasible now and then. a5 is infeasible and dominated by equal margins: to
+    enter O* it must cross both (cPSI), while to establish one of the two claims only its own margin counts (e-cPSI).
     """
     return _ours(name, ("x", "y"), Gaussian(1.0), ["y >= 0"], "the setting (five Gaussian arms, a half-plane)")
 
@@ -215,8 +215,9 @@ def _two_stage_gap(name: str, *, eps: float = 0.1) -> Instance:
     """The paper's three arms: a2 and a3 at distance eps from the border on either side, both dominated by a1.
 
     Deciding on which side a2 and a3 lie costs about 1/eps^2; e-cAPE need not know. Below eps = 4.5 a1 dominates a2.
-    a2 is far left: at x = -4, as drawn, one e-cAPE run in 2500 (`practical`, delta = 0.1) misjudges a1 at once, then
-    measures a2 against a3 only, and pays 1/eps^2 after all. The noise in y keeps a1 from being called infeasible.
+    a2 is far left: at x = -4, as drawn, e-cAPE with `practical` evidence once in a while misjudges a1 at its first sample,
+    then measures a2 against a3 only, and pays 1/eps^2 after all. The noise in y is small beside a1's distance, 4.5, so
+    that a1 is hardly ever called infeasible, which would have the same effect.
     """
     if not 1e-9 <= eps < 4.5:
         raise SettingsError(f"parameter 'eps' of instance 'two-stage-gap' is {eps:g}; expected from 1e-9 to below 4.5")

@@ -5,7 +5,7 @@ import io
 import json
 import zipfile
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -18,9 +18,8 @@ from paretoguard.errors import FileError, Interrupted, SettingsError
 from paretoguard.files import ProblemFile, dumps, loads
 from paretoguard.problem import Instance
 from paretoguard.simulation.instances import load as load_instance
-from paretoguard.simulation.limits import upper_limit
 from paretoguard.simulation.runner import Cell, run_cells
-from paretoguard.verdict import show
+from paretoguard.simulation.summary import as_texts, summarise
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -40,7 +39,7 @@ _COLUMNS: list[tuple[str, Any]] = [
 ]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Study:
     """Finished runs. `records` has one row per run; `pulls` and `statuses` are [rows, K] beside it.
 
@@ -53,11 +52,10 @@ class Study:
     records: NDArray[Any]
     pulls: NDArray[int64]
     statuses: NDArray[uint8]
-    _loaded: bool = field(default=False, repr=False)
 
     def summary(self) -> list[dict[str, Any]]:
         """One plain dict per instance × algorithm × evidence × delta."""
-        return [_summary(cell, self._rows(cell)) for cell in self.cells]
+        return [summarise(cell, self._rows(cell)) for cell in self.cells]
 
     def _rows(self, cell: Cell) -> NDArray[Any]:
         return self.records[_of_cell(self.records, cell)]
@@ -116,7 +114,7 @@ class Study:
 
     def rows(self) -> list[dict[str, str]]:
         """The summary as texts, for a table."""
-        return [_text_row(row) for row in self.summary()]
+        return [as_texts(row) for row in self.summary()]
 
     def table(self) -> "Table":
         """A rich table of the summary."""
@@ -127,11 +125,8 @@ class Study:
     def __rich__(self) -> "Table":
         return self.table()
 
-    def __str__(self) -> str:
-        return tables.render(self.table(), width=150)
-
     def __repr__(self) -> str:
-        return f"<Study of {len(self.records):,} runs, {len(self.cells)} kinds>"
+        return tables.render(self.table(), width=150)
 
     def _repr_html_(self) -> str:
         return tables.as_html(f"{len(self.records):,} simulated runs", self.rows())
@@ -218,7 +213,7 @@ def _absent(present: NDArray[int64], wanted: int) -> NDArray[int64]:
 def _collect(study: Study, todo: Sequence[tuple[Cell, NDArray[int64]]], threads: int | None) -> Study:
     """Run what is to do and add it to the study; on Ctrl-C raise Interrupted with what there is."""
     records, pulls, statuses = [study.records], [study.pulls], [study.statuses]
-    widest, interrupted = study.pulls.shape[1], False
+    widest = study.pulls.shape[1]
     blocks, interrupted = run_cells(todo, study.seed, settings.check_budget(study.budget), threads)
     for block in blocks:
         if len(block.runs) == 0:
@@ -248,42 +243,6 @@ def _in_order(study: Study, records: NDArray[Any], pulls: NDArray[int64], status
         place[_of_cell(records, cell)] = number
     order = np.lexsort((records["run"], place))
     return Study(study.cells, study.seed, study.budget, records[order], pulls[order], statuses[order])
-
-
-def _summary(cell: Cell, rows: NDArray[Any]) -> dict[str, Any]:
-    samples, runs = rows["samples"].astype(float64), len(rows)
-    q05, median, q95 = np.quantile(samples, [0.05, 0.5, 0.95]) if runs else (np.nan,) * 3
-    errors = {task: int(rows[f"wrong_{task}"].sum()) for task in ("cpsi", "ecpsi")}
-    instance, algorithm, evidence, delta = cell.labels
-    return {
-        "instance": instance,
-        "algorithm": algorithm,
-        "evidence": evidence,
-        "delta": delta,
-        "guarantee": settings.guarantee(cell.evidence),
-        "runs": runs,
-        "mean": float(samples.mean()) if runs else np.nan,
-        "std": float(samples.std(ddof=1)) if runs > 1 else np.nan,
-        "median": float(median),
-        "q05": float(q05),
-        "q95": float(q95),
-        "error_cpsi": errors["cpsi"] / runs if runs else np.nan,
-        "error_cpsi_upper": upper_limit(errors["cpsi"], runs),
-        "error_ecpsi": errors["ecpsi"] / runs if runs else np.nan,
-        "error_ecpsi_upper": upper_limit(errors["ecpsi"], runs),
-        "undecided": float(rows["undecided"].mean()) if runs else np.nan,
-        "ns_per_sample": float(rows["ns"].sum() / samples.sum()) if runs else np.nan,
-    }
-
-
-def _text_row(row: dict[str, Any]) -> dict[str, str]:
-    cells = {name: str(row[name]) for name in ("instance", "algorithm", "evidence")}
-    cells |= {"delta": f"{row['delta']:g}", "guarantee": row["guarantee"], "runs": f"{row['runs']:,}"}
-    for name, label in (("mean", "mean samples"), ("std", "std"), ("median", "median"), ("q95", "q95")):
-        cells[label] = "–" if np.isnan(row[name]) else show(row[name])
-    cells["error"] = f"{row['error_ecpsi']:.2%} (≤ {row['error_ecpsi_upper']:.2%})"
-    cells["undecided"] = f"{row['undecided']:.0%}"
-    return cells
 
 
 def _header(study: Study) -> dict[str, Any]:

@@ -1,0 +1,50 @@
+"""What the runs of one cell add up to."""
+
+from typing import Any
+
+import numpy as np
+from numpy import float64
+from numpy.typing import NDArray
+
+from paretoguard import settings
+from paretoguard.simulation.limits import upper_limit
+from paretoguard.simulation.runner import Cell
+from paretoguard.verdict import show
+
+
+def summarise(cell: Cell, rows: NDArray[Any]) -> dict[str, Any]:
+    """Samples, both error rates with their limits, and CPU time, of the runs of one cell."""
+    samples, runs = rows["samples"].astype(float64), len(rows)
+    q05, median, q95 = np.quantile(samples, [0.05, 0.5, 0.95]) if runs else (np.nan,) * 3
+    errors = {task: int(rows[f"wrong_{task}"].sum()) for task in ("cpsi", "ecpsi")}
+    instance, algorithm, evidence, delta = cell.labels
+    return {
+        "instance": instance,
+        "algorithm": algorithm,
+        "evidence": evidence,
+        "delta": delta,
+        "guarantee": settings.guarantee(cell.evidence),
+        "runs": runs,
+        "mean": float(samples.mean()) if runs else np.nan,
+        "std": float(samples.std(ddof=1)) if runs > 1 else np.nan,
+        "median": float(median),
+        "q05": float(q05),
+        "q95": float(q95),
+        "error_cpsi": errors["cpsi"] / runs if runs else np.nan,
+        "error_cpsi_upper": upper_limit(errors["cpsi"], runs),
+        "error_ecpsi": errors["ecpsi"] / runs if runs else np.nan,
+        "error_ecpsi_upper": upper_limit(errors["ecpsi"], runs),
+        "undecided": float(rows["undecided"].mean()) if runs else np.nan,
+        "ns_per_sample": float(rows["ns"].sum() / samples.sum()) if runs else np.nan,
+    }
+
+
+def as_texts(row: dict[str, Any]) -> dict[str, str]:
+    """The row of a table."""
+    cells = {name: str(row[name]) for name in ("instance", "algorithm", "evidence")}
+    cells |= {"delta": f"{row['delta']:g}", "guarantee": row["guarantee"], "runs": f"{row['runs']:,}"}
+    for name, label in (("mean", "mean samples"), ("std", "std"), ("median", "median"), ("q95", "q95")):
+        cells[label] = "–" if np.isnan(row[name]) else show(row[name])
+    cells["error"] = f"{row['error_ecpsi']:.2%} (≤ {row['error_ecpsi_upper']:.2%})"
+    cells["undecided"] = f"{row['undecided']:.0%}"
+    return cells
