@@ -1,9 +1,22 @@
-"""From the words a user writes (algorithm, evidence, delta, budget …) to records of the engine and their guarantee."""
+"""From the words a user writes (algorithm, evidence, delta, budget …) to records of the engine and their guarantee.
 
+An algorithm or a kind of evidence is a record, or a text: the name of one that is built ("two-stage:form=2023"), or
+the place of a user's own ("mymodule:MyPolicy:rate=2"; the module is looked for in the current folder and on Python's
+path).
+"""
+
+import contextlib
 import dataclasses
 import difflib
+import importlib
+import inspect
 import math
-from collections.abc import Iterable, Mapping
+import os
+import re
+import sys
+import types
+import typing
+from collections.abc import Callable, Iterable, Mapping
 from numbers import Integral, Real
 from typing import Any, NamedTuple, Protocol, cast, runtime_checkable
 
@@ -12,10 +25,12 @@ from paretoguard.engine.loop import NO_BUDGET
 from paretoguard.engine.policies import ECape, Racing, TwoStage, Uniform
 from paretoguard.engine.space import Space
 from paretoguard.errors import SettingsError
+from paretoguard.names import suggestion
 
 FINITE_SAMPLE, ASYMPTOTIC, HEURISTIC = "finite-sample", "asymptotic", "heuristic"
 DEFAULT_ALGORITHM, DEFAULT_EVIDENCE = "e-cape", "theorem"
 MAX_SEED = 2**64 - 1
+_PLACE = re.compile(r"\s*([^\W\d][\w.]*):([^\W\d][\w.<>]*)(?::(.*))?")  # module:Class or module:Class:options
 
 
 @runtime_checkable
@@ -47,7 +62,7 @@ EVIDENCE: dict[str, type] = {kind.name: kind for kind in (Practical, Theorem)}
 
 
 def algorithm(value: str | Algorithm) -> Algorithm:
-    """The algorithm with this name (`"name:option=value"` sets options), or the record itself.
+    """The algorithm with this name (`"name:option=value"` sets options) or at this place, or the record itself.
 
     >>> algorithm("e-cape")
     ECape()
@@ -56,7 +71,7 @@ def algorithm(value: str | Algorithm) -> Algorithm:
 
 
 def evidence(value: str | Evidence) -> Evidence:
-    """The kind of evidence with this name, or the record itself.
+    """The kind of evidence with this name or at this place, or the record itself.
 
     >>> evidence("theorem").guarantee
     'finite-sample'
@@ -64,19 +79,47 @@ def evidence(value: str | Evidence) -> Evidence:
     return cast(Evidence, _record(value, "evidence", EVIDENCE))
 
 
+@dataclasses.dataclass(frozen=True)
+class Stored:
+    """A user's own part that a saved study names: imported only if it is run, so that the study can be read without."""
+
+    text: str
+    what: str  # "algorithm" or "evidence"
+    guarantee: str = HEURISTIC
+
+    @property
+    def name(self) -> str:
+        """The text that names it."""
+        return self.text
+
+    def fit(self, *arguments: Any, **named: Any) -> Any:
+        """Import the part, and let it do this."""
+        return _record(self.text, self.what, {}).fit(*arguments, **named)
+
+
+def stored(text: str, what: str, guarantee: str = HEURISTIC) -> Any:
+    """The algorithm or evidence (`what`) that a study names; a user's own is not imported yet."""
+    built = ALGORITHMS if what == "algorithm" else EVIDENCE
+    return _record(text, what, built) if text.partition(":")[0] in built else Stored(text, what, guarantee)
+
+
 def label(record: Algorithm | Evidence) -> str:
-    """The name of a record with the options that differ from their defaults; `algorithm` and `evidence` read it back.
+    """The text for a record, with the options that differ from their defaults; `algorithm` and `evidence` read it back.
 
     >>> label(ECape())
     'e-cape'
     """
-    fields: tuple[dataclasses.Field[Any], ...] = dataclasses.fields(record) if dataclasses.is_dataclass(record) else ()
+    if isinstance(record, Stored):
+        return record.text
+    kind = type(record)
+    is_built = kind in (ALGORITHMS.get(record.name), EVIDENCE.get(record.name))
     changed = [
         f"{field.name}={getattr(record, field.name)}"
-        for field in fields
-        if getattr(record, field.name) != field.default
+        for field in _fields(kind).values()
+        if getattr(record, field.name) != _default(field)
     ]
-    return record.name + (":" + ",".join(changed) if changed else "")
+    place = record.name if is_built else f"{kind.__module__}:{kind.__qualname__}"
+    return place + (":" + ",".join(changed) if changed else "")
 
 
 def guarantee(kind: Evidence) -> str:
@@ -125,19 +168,93 @@ def _is_real(value: Any) -> bool:
 
 def _record(value: Any, what: str, built: Mapping[str, type]) -> Any:
     if isinstance(value, str):
-        name, _, options = value.partition(":")
-        kind = built.get(name.strip())
-        if kind is None:
+        name, _, options = (part.strip() for part in value.partition(":"))
+        if name in built:
+            return _made(built[name], name, options, what)
+        if _PLACE.fullmatch(value) is None:
             raise SettingsError(f"{what} {value!r} is not one of those built: {_listed(built, name)}")
-        try:
-            return kind(**_options(kind, name, options)) if options else kind()
-        except ValueError as error:
-            raise SettingsError(f"{what} {value!r}: {error}") from None
+        return _fitting(own(value, what), what, f"{what} {value!r}")
     if isinstance(value, type):
         raise SettingsError(f"{what} is the class {value.__name__}; pass a record of it: {value.__name__}()")
     if not hasattr(value, "fit") or not hasattr(value, "name"):
         raise SettingsError(f"{what} is {value!r}; expected a name ({', '.join(built)}) or a record with name and fit")
     return value
+
+
+def _made(kind: type, name: str, options: str, what: str) -> Any:
+    given = _options(kind, name, options) if options else {}
+    for field in _fields(kind).values():
+        if _default(field) is dataclasses.MISSING and field.name not in given:
+            raise SettingsError(f"{what} {name!r} needs the option {field.name!r}; write {name}:{field.name}=…")
+    try:
+        return kind(**given)
+    except ValueError as error:
+        raise SettingsError(f"{what} '{name}{':' if options else ''}{options}': {error}") from None
+
+
+def _fitting(record: Any, what: str, text: str) -> Any:
+    """The record of a user's own class, if it can serve as a `what`."""
+    missing = [name for name in ("name", "fit") if not hasattr(record, name)]
+    if missing:
+        raise SettingsError(f"{text} lacks {' and '.join(missing)}; expected a class with name and fit")
+    takes, other = (("space",), "evidence") if what == "algorithm" else (("delta", "space"), "an algorithm")
+    try:
+        inspect.signature(record.fit).bind(*takes)
+    except TypeError:
+        raise SettingsError(f"{text} has no fit({', '.join(takes)}); is it {other}?") from None
+    return record
+
+
+def own(text: str, what: str = "part") -> Any:
+    """The record at a place in a module of the user's own, whatever it is for: "mymodule:MyPolicy:rate=2"."""
+    found = _PLACE.fullmatch(text)
+    if found is None:
+        raise SettingsError(f"{what} {text!r} names no class; write module:Class or module:Class:option=value")
+    module, place, options = found.groups("")
+    kind = find_class(module, place, what)
+    if not dataclasses.is_dataclass(kind):
+        raise SettingsError(f"{what} '{module}:{place}' is not a dataclass; its options are to be the fields of one")
+    return _made(kind, f"{module}:{place}", options, what)
+
+
+def find_class(module: str, place: str, what: str) -> type:
+    """The class at `place` ("MyPolicy") in a module, which may lie in the current folder."""
+    text = f"{what} '{module}:{place}'"
+    if module == "__main__" or "<locals>" in place:
+        where = "inside a function" if "<locals>" in place else "in the program that was started"
+        raise SettingsError(f"{text} was defined {where}, where nothing can import it; put it in a module of its own")
+    found: Any = _imported(module, text)
+    for name in place.split("."):
+        if not hasattr(found, name):
+            known = [key for key, value in vars(found).items() if isinstance(value, type) and not key.startswith("_")]
+            raise SettingsError(f"{text}: there is no {name!r} in {found.__name__!r}; {suggestion(name, known)}")
+        found = getattr(found, name)
+    if not isinstance(found, type):
+        raise SettingsError(f"{text} is {found!r}, expected a class")
+    return found
+
+
+def _imported(module: str, text: str) -> types.ModuleType:
+    """Import a module; as with `python -m`, the current folder comes first on Python's path from now on."""
+    here = os.getcwd()
+    if not {"", here} & set(sys.path):
+        sys.path.insert(0, here)
+    try:
+        importlib.invalidate_caches()
+        return importlib.import_module(module)
+    except Exception as error:
+        if isinstance(error, ModuleNotFoundError) and error.name and f"{module}.".startswith(f"{error.name}."):
+            raise SettingsError(f"{text}: there is no module {error.name!r} in {here} or on Python's path") from None
+        raise SettingsError(f"{text}: importing {module!r} failed with {type(error).__name__}: {error}") from error
+
+
+def _fields(kind: type) -> dict[str, dataclasses.Field[Any]]:
+    """The options of a record, by name."""
+    return {field.name: field for field in dataclasses.fields(kind)} if dataclasses.is_dataclass(kind) else {}
+
+
+def _default(field: dataclasses.Field[Any]) -> Any:
+    return field.default if field.default_factory is dataclasses.MISSING else field.default_factory()
 
 
 def _listed(names: Iterable[str], wanted: str) -> str:
@@ -147,22 +264,33 @@ def _listed(names: Iterable[str], wanted: str) -> str:
 
 def _options(kind: type, name: str, text: str) -> dict[str, Any]:
     """Read `a=1,b=x` for the fields of a record."""
-    fields = {field.name: field for field in dataclasses.fields(kind)}
+    hints = {key: typing.get_type_hints(kind)[key] for key in _fields(kind)}
     options: dict[str, Any] = {}
     for item in text.split(","):
         key, equals, raw = (word.strip() for word in item.partition("="))
-        if not equals or key not in fields:
-            known = ", ".join(fields) or "none"
+        if not equals or key not in hints:
+            known = ", ".join(hints) or "none"
             raise SettingsError(f"{name!r} has no option {item.strip()!r}; its options are: {known} (as option=value)")
-        options[key] = _read(raw, fields[key].type)
+        options[key] = _read(raw, hints[key])
     return options
 
 
-def _read(raw: str, kind: Any) -> Any:
-    for name, reader in (("int", int), ("float", float)):
-        if name in str(kind):
-            try:
-                return reader(raw)
-            except ValueError:
-                raise SettingsError(f"{raw!r} is not a number of the expected kind ({name})") from None
+def _read(raw: str, hint: Any) -> Any:
+    """A value of the hinted type, one of _READERS or several of them; for any other type, the text itself."""
+    kinds = [kind for kind in _READERS if kind in (typing.get_args(hint) or (hint,))]
+    for kind in kinds:
+        with contextlib.suppress(ValueError, KeyError):
+            return _READERS[kind](raw)
+    if kinds:
+        expected = " or ".join("None" if kind is type(None) else kind.__name__ for kind in kinds)
+        raise SettingsError(f"{raw!r} is not of the expected kind ({expected})")
     return raw
+
+
+_READERS: dict[type, Callable[[str], Any]] = {
+    type(None): {"None": None}.__getitem__,
+    bool: {"True": True, "False": False}.__getitem__,
+    int: int,
+    float: float,
+    str: str,
+}

@@ -9,21 +9,27 @@ Four decorators:
   `@name.register(Record)`, also from outside this package, and compile together with the kernel that uses them.
 
 numba's own disk cache looks at one source file and not at what that file calls, so an edited inner function would leave
-stale machine code behind. Here the folder's name holds a digest of the whole engine and of every outside file that
-registers a part: any edit means a new folder. Each signature has a file of its own, so processes that compile at the
-same time cannot mix up their results.
+stale machine code behind. Here the folder's name holds a digest of the whole engine, and each file's name one of the
+sources outside it that its records bring in (files with bodies for them, and what these import): after an edit of a
+user's part the kernels with that part are compiled anew, and no others.
 """
 
+import ast
+import contextlib
 import functools
 import hashlib
+import importlib.util
 import inspect
 import os
 import pickle
 import shutil
 import sys
+import sysconfig
 import tempfile
 import typing
-from collections.abc import Callable
+from collections import defaultdict
+from collections.abc import Callable, Iterator
+from itertools import accumulate
 from pathlib import Path
 from typing import Any, Protocol, TypeVar, cast
 
@@ -52,12 +58,19 @@ class Part(Protocol):
 
 COMPILED = not config.DISABLE_JIT
 FOLDERS_KEPT = 6
+VERSIONS_KEPT = 8  # of one kernel, with records that look the same but have other sources
 # The wrappers that numba makes for calls from C, and for inner functions from Python, take most of the time to compile.
 _OPTIONS: dict[str, Any] = {"nogil": True, "error_model": "numpy", "_nrt": False, "no_cfunc_wrapper": True}
 _INNER_OPTIONS = {**_OPTIONS, "forceinline": True, "no_cpython_wrapper": True}
 _ENGINE = Path(__file__).parent
-_outside: set[str] = set()
+_PYTHON = sysconfig.get_paths()["stdlib"]
 _entries: list[Any] = []
+
+# What is compiled into kernels from outside the engine: the module of a record (a name) uses the files (paths) with
+# bodies for it, a file uses the modules that it imports, and these use their files.
+_EVERY_KERNEL, _NO_FILE = "", "?"
+_uses: defaultdict[str, set[str]] = defaultdict(set)
+_held: dict[str, bytes] = {_NO_FILE: os.urandom(16)}  # file -> its text when it was imported; typed in: never the same
 
 
 def inner(function: F) -> F:
@@ -88,9 +101,12 @@ def _kernels_only(function: Any) -> Any:
 def entry(function: F) -> F:
     """Compile a kernel that Python calls; it releases the GIL and its machine code is kept on disk."""
     kernel = numba.njit(**_OPTIONS)(function)
+    folder = cache_folder() if COMPILED else None
+    if folder is not None:
+        _Locator.folder = folder
+        kernel._cache = _DiskCache(function)
     if COMPILED:
         _entries.append(kernel)
-        _point_to_disk(kernel)
     return cast(F, kernel)
 
 
@@ -110,7 +126,7 @@ def part(stub: Callable[..., Any]) -> Part:
     def register(record: type, body: Callable[..., Any] | None = None) -> Any:
         if body is None:
             return lambda body: register(record, body)
-        _remember_source(body)
+        _remember_source(record, body)
         return original_register(record, body)
 
     generic.register = register
@@ -123,7 +139,7 @@ def cache_folder() -> Path | None:
     if home is None:
         base = os.environ.get("XDG_CACHE_HOME") or os.path.join(os.path.expanduser("~"), ".cache")
         home = os.path.join(base, "paretoguard")
-    return _prepared(Path(home) / f"kernels-{_digest(frozenset(_outside))}")
+    return _prepared(Path(home) / f"kernels-{_digest(frozenset())}")
 
 
 @functools.cache
@@ -149,28 +165,68 @@ def cache_hits() -> tuple[int, int]:
 
 @functools.cache
 def _digest(outside: frozenset[str]) -> str:
+    """Stands for the compiler, the engine and the given files outside it."""
     state = hashlib.sha256(f"{numba.__version__} {sys.version}".encode())
     for source in [*sorted(_ENGINE.rglob("*.py")), *sorted(Path(name) for name in outside)]:
         state.update(str(source).encode())
-        state.update(source.read_bytes())
+        state.update(_held.get(str(source)) or source.read_bytes())
     return state.hexdigest()[:16]
 
 
-def _remember_source(body: Callable[..., Any]) -> None:
-    source = inspect.getsourcefile(inspect.unwrap(getattr(body, "py_func", body)))
-    if source is None or not os.path.exists(source) or Path(source).is_relative_to(_ENGINE):
+def _remember_source(record: type, body: Callable[..., Any]) -> None:
+    """Note that kernels with this record hold the code of this body's file."""
+    plain = inspect.unwrap(getattr(body, "py_func", body))
+    file = inspect.getsourcefile(plain) or ""
+    if Path(file).is_relative_to(_ENGINE):
         return
-    if source not in _outside:
-        _outside.add(source)
-        for kernel in _entries:
-            _point_to_disk(kernel)
+    if is_file := os.path.exists(file):
+        _note(file, plain.__module__)
+    owner = _EVERY_KERNEL if record.__module__.startswith("paretoguard.engine.") else record.__module__
+    _uses[owner].add(file if is_file else _NO_FILE)
 
 
-def _point_to_disk(kernel: Any) -> None:
-    folder = cache_folder()
-    if folder is not None:
-        _Locator.folder = folder
-        kernel._cache = _DiskCache(kernel.py_func)
+def _note(file: str, module: str) -> None:
+    """Keep what a file holds now, while it is imported, and which modules it imports, but those installed by others."""
+    _held[file] = Path(file).read_bytes()
+    _digest.cache_clear()
+    _uses[file].clear()
+    for name in _imported(_held[file], getattr(sys.modules.get(module), "__package__", None) or ""):
+        source = getattr(sys.modules.get(name), "__file__", None) or ""
+        installed = source.startswith(_PYTHON) or "-packages" in source
+        top = name.split(".")[0]
+        theirs = top == "paretoguard" or (installed and top != module.split(".")[0])
+        if source.endswith(".py") and not theirs:
+            _uses[file].add(name)
+            _uses[name].add(source)
+            if source not in _held:
+                _note(source, name)
+
+
+def _imported(text: bytes, package: str) -> Iterator[str]:
+    """The names of modules, and of some things that are none, which the source of a module of `package` imports."""
+    for node in ast.walk(ast.parse(text)):
+        if isinstance(node, ast.Import | ast.ImportFrom):
+            level, module = getattr(node, "level", 0), getattr(node, "module", None) or ""
+            base = importlib.util.resolve_name("." * level + module, package) if level else module
+            for one in node.names:
+                yield from accumulate(f"{base}.{one.name}".strip(".").split("."), "{}.{}".format)
+
+
+def _outside(kinds: Any) -> frozenset[str]:
+    """The files outside the engine whose code is compiled into a kernel for arguments of these types."""
+    todo, seen = {_EVERY_KERNEL, *_modules(kinds)}, set[str]()
+    while todo:
+        seen |= todo
+        todo = {used for name in todo for used in _uses.get(name, ())} - seen
+    return frozenset(seen & _held.keys())
+
+
+def _modules(kinds: Any) -> Iterator[str]:
+    """Where the records among some types are defined."""
+    for kind in kinds:
+        for record in getattr(kind, "instance_class", object).__mro__:
+            yield record.__module__
+        yield from _modules(getattr(kind, "types", ()))
 
 
 class _Locator(_CacheLocator):  # type: ignore[misc]
@@ -190,9 +246,7 @@ class _Locator(_CacheLocator):  # type: ignore[misc]
 
     @classmethod
     def from_function(cls, py_func: Any, py_file: str) -> "_Locator":
-        located = cls()
-        located.folder = cls.folder
-        return located
+        return cls()
 
 
 class _OneLocator(CompileResultCacheImpl):  # type: ignore[misc]
@@ -206,12 +260,13 @@ class _FilePerSignature:
         self.folder, self.base = Path(folder), base
 
     def _path(self, key: Any) -> Path:
-        return self.folder / f"{self.base}.{hashlib.sha256(repr(key).encode()).hexdigest()[:20]}.nbc"
+        *kind, sources = key
+        return self.folder / f"{self.base}.{hashlib.sha256(repr(kind).encode()).hexdigest()[:20]}.{sources}.nbc"
 
     def load(self, key: Any) -> Any:
         try:
             stored_key, payload = pickle.loads(self._path(key).read_bytes())
-        except (OSError, EOFError, pickle.UnpicklingError):
+        except (OSError, EOFError, pickle.UnpicklingError, ImportError, AttributeError):
             return None
         return payload if stored_key == key else None
 
@@ -221,6 +276,10 @@ class _FilePerSignature:
         with os.fdopen(handle, "wb") as file:
             file.write(serialize.dumps((key, payload)))
         os.replace(name, path)
+        with contextlib.suppress(OSError):
+            versions = self.folder.glob(f"{path.name.rsplit('.', 2)[0]}.*.nbc")
+            for old in sorted(versions, key=os.path.getmtime, reverse=True)[VERSIONS_KEPT:]:
+                old.unlink()
 
     def flush(self) -> None:
         for path in self.folder.glob(f"{self.base}.*.nbc"):
@@ -233,3 +292,7 @@ class _DiskCache(FunctionCache):  # type: ignore[misc]
     def __init__(self, function: Any) -> None:
         super().__init__(function)
         self._cache_file = _FilePerSignature(self._cache_path, self._impl.filename_base)
+
+    def _index_key(self, signature: Any, codegen: Any) -> Any:
+        outside = _outside(signature)
+        return (*super()._index_key(signature, codegen), _digest(outside) if outside else "engine")

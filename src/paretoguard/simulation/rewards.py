@@ -1,12 +1,19 @@
-"""Rewards of an instance: the record that the engine draws from, and the same draws as a Python callable."""
+"""Rewards of an instance: the record that the engine draws from, and the same draws as a Python callable.
+
+A user's own noise model says how it is simulated: its method `law()` gives a NamedTuple for which `reward` is
+registered. Such an objective is drawn on top of all others, so that laws and built-in noise mix freely, and instances
+without a law are drawn as if there were none.
+"""
 
 from collections.abc import Callable
+from typing import Any, NamedTuple
 
 import numpy as np
-from numpy import float64, int64
+from numpy import float64, int64, uint64
 from numpy.typing import NDArray
 
-from paretoguard.engine.draws import BERNOULLI, CONSTANT, GAUSSIAN, TWO_POINT, Mixed, key
+from paretoguard.engine.draws import BERNOULLI, CONSTANT, GAUSSIAN, TWO_POINT, Mixed, draw, key, uniforms
+from paretoguard.engine.jit import part
 from paretoguard.engine.loop import draw_reward
 from paretoguard.errors import ProblemError
 from paretoguard.noise import Bernoulli, Bounded, Exact, Gaussian, SubGaussian
@@ -14,31 +21,69 @@ from paretoguard.problem import Instance, Problem
 from paretoguard.settings import check_seed
 from paretoguard.units import correlation
 
+LAWS = uint64(2)  # the stream of users' laws, beside REWARDS and DECISIONS
 
-def source(instance: Instance) -> Mixed:
+
+@part
+def reward(law: NamedTuple, mean: float, u: float, v: float) -> float:
+    """One value of an objective with this mean, from two independent uniform numbers in [0, 1)."""
+    raise TypeError(f"no `reward` is registered for the law {type(law).__name__}")
+
+
+class WithLaw(NamedTuple):
+    """Rewards of `base`, but for one objective, which has a law of its own."""
+
+    base: Any  # Mixed, or WithLaw again
+    law: Any
+    means: NDArray[float64]  # [K] of that objective
+    objective: int
+
+
+@draw.register(WithLaw)
+def _draw_with_law(source: WithLaw, key: NDArray[uint64], arm: int, n: int, row: NDArray[float64]) -> None:
+    draw(source.base, key, arm, n, row)
+    u, v = uniforms(key, arm, n, source.objective, LAWS)
+    row[source.objective] = reward(source.law, source.means[arm], u, v)
+
+
+def source(instance: Instance) -> Mixed | WithLaw:
     """What the engine draws rewards from.
 
     Bounded noise is simulated as two points, the ends of its range: no other law with that mean is noisier.
     Sub-Gaussian noise is simulated as Gaussian with that scale.
     """
+    drawn_from: Mixed | WithLaw = _mixed(instance)
+    for c, (name, model) in enumerate(instance.problem.noise.items()):
+        if hasattr(model, "law"):
+            if isinstance(model, Gaussian) and not isinstance(instance.problem.dependence, str):
+                raise ProblemError(
+                    f"objective {name!r} is part of the covariance but has a law of its own, {type(model).__name__}; "
+                    "declare dependence 'unknown' or 'independent' to simulate it"
+                )
+            drawn_from = WithLaw(drawn_from, model.law(), np.ascontiguousarray(instance.means[:, c]), c)
+    return drawn_from
+
+
+def _mixed(instance: Instance) -> Mixed:
+    """The built-in noise; objectives with a law of their own stay at their means."""
     models = list(instance.problem.noise.values())
     d = len(models)
     kinds, low, spread = np.zeros(d, dtype=int64), np.zeros(d), np.zeros(d)
     for c, model in enumerate(models):
-        if isinstance(model, Bernoulli):
+        if hasattr(model, "law") or isinstance(model, Exact):
+            kinds[c] = CONSTANT
+        elif isinstance(model, Bernoulli):
             kinds[c] = BERNOULLI
         elif isinstance(model, Bounded):
             kinds[c], (low[c], high) = TWO_POINT, model.support
             spread[c] = high - low[c]
         elif isinstance(model, Gaussian | SubGaussian):
             kinds[c], spread[c] = GAUSSIAN, model.sigma
-        elif isinstance(model, Exact):
-            kinds[c] = CONSTANT
         else:
             name = list(instance.problem.noise)[c]
             raise ProblemError(
                 f"objective {name!r} has noise {model!r}, which says no scale to simulate with; "
-                "use Gaussian(std), SubGaussian(sigma), Bounded(low, high) or Bernoulli()"
+                "use Gaussian(std), SubGaussian(sigma), Bounded(low, high) or Bernoulli(), or give it a method law()"
             )
     return Mixed(np.array(instance.means), kinds, low, spread, _factor(instance.problem))
 

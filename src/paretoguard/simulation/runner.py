@@ -100,8 +100,12 @@ def _compile(todo: Sequence[tuple[Cell, NDArray[int64]]], seed: int, budget: int
     """Compile (or load) each kernel once, here, before the threads ask for it all at the same time."""
     kinds = set()
     for cell, runs in todo:
-        kind = (type(cell.algorithm), type(cell.evidence))
-        if len(runs) and kind not in kinds:
+        if len(runs) == 0:
+            continue
+        space, noise = cell.instance.problem.space(), cell.instance.problem.noise.values()
+        fitted = cell.algorithm.fit(space), cell.evidence.fit(cell.delta, space)
+        kind = (*map(type, fitted), *(type(model) for model in noise if hasattr(model, "law")))
+        if kind not in kinds:
             kinds.add(kind)
             _run(cell, runs[:0], seed, budget, threading.Event(), lambda finished: None)
 

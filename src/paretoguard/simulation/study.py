@@ -253,6 +253,7 @@ def _header(study: Study) -> dict[str, Any]:
         "budget": study.budget,
         "instances": {name: dumps(ProblemFile(one.problem, one.means)) for name, one in instances.items()},
         "cells": [list(cell.labels) for cell in study.cells],
+        "guarantees": {cell.labels[2]: settings.guarantee(cell.evidence) for cell in study.cells},
     }
 
 
@@ -263,7 +264,13 @@ def _cells_from(header: dict[str, Any]) -> tuple[Cell, ...]:
         if stored.means is None:
             raise FileError(f"the instance {name!r} of this study has no means; it was not written by Study.save")
         instances[name] = Instance(stored.problem, stored.means, name=name)
+    guarantees = header.get("guarantees", {})
     return tuple(
-        Cell(instances[name], settings.algorithm(how), settings.evidence(what), float(delta))
+        Cell(
+            instances[name],
+            settings.stored(how, "algorithm"),
+            settings.stored(what, "evidence", guarantees.get(what, settings.HEURISTIC)),
+            float(delta),
+        )
         for name, how, what, delta in header["cells"]
     )

@@ -1,0 +1,28 @@
+"""`python -m paretoguard.laws mymodule:MyPolicy …`: run the laws on each part, and say of each law whether it holds."""
+
+import sys
+
+from paretoguard import laws
+from paretoguard.errors import SettingsError
+
+
+def main(parts: list[str]) -> int:
+    """Print one line for each law; 0 when all hold, 1 when one is broken, 2 when a part cannot be read."""
+    if not parts:
+        print("which part? For example: python -m paretoguard.laws mymodule:MyPolicy", file=sys.stderr)
+        return 2
+    broken = 0
+    for part in parts:
+        print(part)
+        try:
+            for sentence, error in laws.outcomes(part):
+                print(f"  holds   {sentence}" if error is None else f"  BROKEN  {error}")
+                broken += error is not None
+        except SettingsError as error:
+            print(error, file=sys.stderr)
+            return 2
+    return 1 if broken else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,230 @@
+"""The laws of all parts: what may change nothing, changes nothing.
+
+Decisions are compared on recorded rewards, by the names of the arms. Where two arms are exactly equal in something, the
+place in the list breaks the tie: runs are compared until two arms have as many pulls, or the same mean in an objective.
+"""
+
+import os
+import pickle
+import subprocess
+import sys
+from itertools import product
+from typing import Any
+
+import numpy as np
+
+from paretoguard.engine.jit import COMPILED
+from paretoguard.engine.policies import Uniform
+from paretoguard.engine.probe import DOMINATION, FEASIBILITY, NON_DOMINATION, claim
+from paretoguard.laws.cases import (
+    DELTA,
+    SEED,
+    BrokenLawError,
+    Case,
+    Law,
+    Setting,
+    Step,
+    decisions,
+    demand,
+    recorded,
+    settings_of,
+    work_in,
+)
+from paretoguard.problem import Problem
+from paretoguard.simulation.rewards import sampler
+from paretoguard.simulation.study import Study, simulate
+from paretoguard.trial import identify
+
+ORDERS = ((5, 4, 3, 2, 1, 0), (2, 4, 1, 5, 0, 3))
+STARTS = (1, 6, 25, 60)  # pulls of the least pulled arm before the first decision that is compared
+DELTAS = (0.001, 0.01, DELTA, 0.3, 0.8)
+CLAIMS = {
+    FEASIBILITY: "{0} is on its side of the constraints",
+    DOMINATION: "{0} is dominated by {1}",
+    NON_DOMINATION: "{0} is not dominated by {1}",
+}
+
+
+def permuting_arms_permutes_decisions(case: Case) -> None:
+    """Permuting the arms permutes the decisions.
+
+    Only stops and answers are compared where choices go by place: in round robin or a random choice (an algorithm says
+    so with `by_position = True`), and with an exact objective, which makes whole rows of claims certain alike.
+    """
+    by_place = getattr(case.algorithm, "by_position", isinstance(case.algorithm, Uniform)) or case.noise.sigma == 0
+    for setting in settings_of(case):
+        for number, start in enumerate(STARTS):
+            instance = setting.instance()
+            rewards = recorded(instance, run=number)
+            given = {arm: start * (i + 1) + i for i, arm in enumerate(instance.problem.arms)}
+            for order in ORDERS:
+                permuted = setting._replace(order=order).instance().problem
+                first = decisions(case, instance.problem, rewards, given, 1 if by_place else 30)
+                second = decisions(case, permuted, rewards, given, 1 if by_place else 30)
+                for a, b in zip(first, second, strict=False):
+                    if _ties(a):
+                        break
+                    here, there = _what(a, by_place), _what(b, by_place)
+                    found = f"after {a.counts} it decides {here}, with the arms in order {permuted.arms} {there}"
+                    demand(here == there, permuting_arms_permutes_decisions, case, found)
+
+
+def _ties(step: Step) -> bool:
+    columns = [step.state.counts, *step.state.means.T]
+    return any(len(np.unique(column)) < len(column) for column in columns)
+
+
+def _what(step: Step, by_place: bool) -> Any:
+    if step.statuses is not None:
+        return sorted(step.statuses.items())
+    return "to go on" if by_place else sorted(step.queued)
+
+
+def rescaling_an_objective_changes_nothing(case: Case) -> None:
+    """Measuring an objective in another unit, or minimising its negative, changes no decision.
+
+    Units are powers of two, so that nothing is rounded. The noise, the constraints and the rewards change with them.
+    """
+    for setting in settings_of(case):
+        for factors in ((1.0, 8.0, 0.25), (1.0, -0.5, 1.0), (1.0, -4.0, -16.0)):
+            restated = setting._replace(factors=factors)
+            _compare(rescaling_an_objective_changes_nothing, case, setting, restated, f"with factors {factors}")
+
+
+def a_far_redundant_constraint_changes_nothing(case: Case) -> None:
+    """Adding a constraint that is implied by the others, and far away, changes no decision."""
+    for setting in settings_of(case):
+        law = a_far_redundant_constraint_changes_nothing
+        _compare(law, case, setting, setting._replace(redundant=True), "with one more constraint")
+
+
+def _compare(law: Law, case: Case, setting: Setting, other: Setting, change: str) -> None:
+    """The same run from its first pull, and from where much is known, on a problem stated in two ways."""
+    instance, restated = setting.instance(), other.instance()
+    for number, start in enumerate((0, *STARTS)):
+        given = {arm: start * (i + 1) for i, arm in enumerate(instance.problem.arms)}
+        first = decisions(case, instance.problem, recorded(instance, number), given)
+        second = decisions(case, restated.problem, recorded(instance, number, other.factors), given)
+        for a, b in zip(first, second, strict=True):
+            here, there = (step.queued or step.statuses for step in (a, b))
+            demand(here == there, law, case, f"after {a.counts} it decides {here}, {change} {there}")
+
+
+def the_budget_is_never_exceeded(case: Case) -> None:
+    """A budget of n samples is never exceeded, and only an answer ends a run before it."""
+    for setting in settings_of(case):
+        instance = setting.instance()
+        for budget in (1, 2, 5, 6, 7, 40, 300):
+            study = _study(case, setting, runs=3, budget=budget)
+            samples = study.records["samples"]
+            early = study.records["stopped"] == "answered"
+            right = np.all((samples == budget) | (early & (samples < budget)))
+            right &= np.array_equal(study.pulls.sum(axis=1), samples)
+            found = f"with budget {budget} it took {samples.tolist()} samples, pulls {study.pulls.tolist()}"
+            demand(bool(right), the_budget_is_never_exceeded, case, found)
+        live = identify(
+            instance.problem,
+            sampler(instance, seed=SEED),
+            delta=DELTA,
+            algorithm=case.algorithm,
+            evidence=case.evidence,
+            budget=budget,
+        )
+        same = list(live.pulls.values()) == study.pulls[0].tolist()
+        found = f"with budget {budget}, identify pulls {live.pulls}, simulate {study.pulls[0].tolist()}"
+        demand(same, the_budget_is_never_exceeded, case, found)
+
+
+def the_number_of_threads_changes_nothing(case: Case) -> None:
+    """Simulating on any number of threads gives the same runs."""
+    for setting in settings_of(case):
+        one = _study(case, setting, runs=24, budget=150, threads=1)
+        several = _study(case, setting, runs=24, budget=150, threads=3)
+        for name, a, b in (("pulls", one.pulls, several.pulls), ("statuses", one.statuses, several.statuses)):
+            for run in np.flatnonzero(np.any(a != b, axis=1))[:1]:
+                found = f"{name} of run {run}: {a[run].tolist()} on one thread, {b[run].tolist()} on three"
+                demand(False, the_number_of_threads_changes_nothing, case, found)
+
+
+def _study(case: Case, setting: Setting, *, runs: int, budget: int, threads: int = 1) -> Study:
+    return simulate(
+        setting.instance(),
+        algorithms=[case.algorithm],
+        evidence=[case.evidence],
+        delta=DELTA,
+        runs=runs,
+        seed=SEED,
+        budget=budget,
+        threads=threads,
+    )
+
+
+def the_compiler_changes_nothing(case: Case) -> None:
+    """Without the compiler (NUMBA_DISABLE_JIT=1) the same is decided."""
+    try:
+        given = pickle.dumps(case)
+    except (pickle.PicklingError, AttributeError) as error:
+        raise BrokenLawError(
+            f"another process cannot import {case}; put the class in a module of its own ({error})"
+        ) from None
+    program = (
+        "import pickle, sys; from paretoguard.laws import decisions; decisions.print_runs(sys.stdin.buffer.read())"
+    )
+    environment = dict(os.environ, NUMBA_DISABLE_JIT=str(int(COMPILED)), PYTHONPATH=os.pathsep.join(sys.path))
+    other = subprocess.run(
+        [sys.executable, "-c", program], input=given, capture_output=True, env=environment, check=False
+    )
+    last = other.stderr.decode().strip().rpartition("\n")[2]
+    demand(other.returncode == 0, the_compiler_changes_nothing, case, f"in a process of its own it fails with {last}")
+    here, there = _runs(case), other.stdout.decode().splitlines()
+    for a, b in zip(here, there, strict=True):
+        demand(a == b, the_compiler_changes_nothing, case, f"pulls and statuses {a} here, {b} in the other process")
+
+
+def print_runs(pickled_case: bytes) -> None:
+    """What `the_compiler_changes_nothing` compares, one run a line."""
+    print(*_runs(pickle.loads(pickled_case)), sep="\n")
+
+
+def _runs(case: Case) -> list[str]:
+    studies = [_study(case, setting, runs=3, budget=120) for setting in settings_of(case)]
+    return [
+        f"{run.tolist()} {codes.tolist()}"
+        for study in studies
+        for run, codes in zip(study.pulls, study.statuses, strict=True)
+    ]
+
+
+def claims_stay_as_delta_grows(case: Case) -> None:
+    """A claim that is certified at one delta is certified at every larger one."""
+    for setting in settings_of(case):
+        instance = setting.instance()
+        for number, start in enumerate(STARTS):
+            given = {arm: start * (i + 1) for i, arm in enumerate(instance.problem.arms)}
+            *_, last = decisions(case, instance.problem, recorded(instance, number), given, most=20)
+            _check_claims(case, instance.problem, last)
+
+
+def _check_claims(case: Case, problem: Problem, step: Step) -> None:
+    space, counts = problem.space(), step.state.counts.tolist()
+    levels = {delta: case.evidence.fit(delta, space) for delta in DELTAS}
+    work_in(levels[DELTA], problem, step.state)
+    for kind, i, j in product(CLAIMS, range(space.arms), range(space.arms)):
+        if (i == j) != (kind == FEASIBILITY):
+            continue
+        values = [claim(levels[delta], space, step.state, kind, i, j, counts[i], counts[j]) for delta in DELTAS]
+        certified = [delta for delta, value in zip(DELTAS, values, strict=True) if value >= 0]
+        words = CLAIMS[kind].format(problem.arms[i], problem.arms[j])
+        found = f"after {step.counts}, {words!r} is certified at delta {certified} but not at every larger one"
+        demand(certified == list(DELTAS[-len(certified) or len(DELTAS) :]), claims_stay_as_delta_grows, case, found)
+
+
+LAWS: tuple[Law, ...] = (
+    permuting_arms_permutes_decisions,
+    rescaling_an_objective_changes_nothing,
+    a_far_redundant_constraint_changes_nothing,
+    the_budget_is_never_exceeded,
+    the_number_of_threads_changes_nothing,
+    the_compiler_changes_nothing,
+    claims_stay_as_delta_grows,
+)

@@ -1,0 +1,248 @@
+"""The laws hold for every part that is built and for the examples; parts broken on purpose break the right one."""
+
+import math
+import re
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+import pytest
+
+import paretoguard as pg
+from paretoguard import laws, settings
+from paretoguard.engine.evidence.parts import Moment, moment
+from paretoguard.engine.evidence.widths import spread, use_widths
+from paretoguard.engine.policies.parts import answer, decide, restart
+from paretoguard.engine.state import UNSEEN
+from paretoguard.laws import decisions
+from paretoguard.laws.__main__ import main
+from paretoguard.noise import KINDS
+from paretoguard.simulation.rewards import reward
+
+sys.path.insert(0, str(Path(__file__).parent.parent))  # where `examples` is
+
+MODELS: dict[type[pg.Noise], pg.Noise] = {
+    pg.Bernoulli: pg.Bernoulli(),
+    pg.Bounded: pg.Bounded(-1.0, 3.0),
+    pg.Gaussian: pg.Gaussian(0.5),
+    pg.SubGaussian: pg.SubGaussian(2.0),
+    pg.Exact: pg.Exact(),
+}
+NOT_SIMULATED = {pg.Unknown}
+PAIRS = [
+    *((how, what) for how in [*settings.ALGORITHMS, "two-stage:form=e-cape"] for what in settings.EVIDENCE),
+    ("examples.extending.one_by_one:OneByOne:ratio=2", "practical"),
+    ("e-cape", "examples.extending.horizon:Horizon"),
+]
+
+
+def by_name(law: laws.Law) -> str:
+    return getattr(law, "__name__", "law")
+
+
+@pytest.mark.parametrize("law", laws.LAWS, ids=by_name)
+@pytest.mark.parametrize(("algorithm", "evidence"), PAIRS)
+def test_algorithms_and_evidence_keep_the_laws(algorithm: str, evidence: str, law: laws.Law) -> None:
+    law(laws.Case(settings.algorithm(algorithm), settings.evidence(evidence)))
+
+
+@pytest.mark.parametrize("law", [*laws.NOISE_LAWS, *laws.LAWS], ids=by_name)
+@pytest.mark.parametrize("noise", MODELS.values(), ids=repr)
+def test_noise_keeps_the_laws(noise: pg.Noise, law: laws.Law) -> None:
+    law(laws.Case(noise=noise))
+
+
+def test_a_users_noise_keeps_the_laws() -> None:
+    laws.check_noise(settings.own("examples.extending.jitter:Jitter:half=0.5"))
+
+
+def test_every_kind_of_noise_is_checked() -> None:
+    assert set(KINDS.values()) == set(MODELS) | NOT_SIMULATED
+    with pytest.raises(pg.SettingsError, match=r"Unknown\(\) does not say one scale"):
+        laws.check(pg.Unknown())
+
+
+# --- broken on purpose -----------------------------------------------------------------------------------------------
+
+
+class ParityMemory(NamedTuple):
+    ecape: Any
+
+
+@dataclass(frozen=True)
+class Parity:
+    """e-cAPE, but leaders at odd places come without a challenger."""
+
+    name: ClassVar[str] = "parity"
+
+    def fit(self, space: Any) -> ParityMemory:
+        return ParityMemory(pg.policies.ECape().fit(space))
+
+
+@decide.register(ParityMemory)
+def _parity(memory: ParityMemory, evidence: Any, space: Any, state: Any) -> int:
+    queued = decide(memory.ecape, evidence, space, state)
+    return 1 if queued == 2 and state.tally[UNSEEN] == 0 and state.queue[0] % 2 == 1 else int(queued)
+
+
+restart.register(ParityMemory, lambda memory: restart(memory.ecape))
+answer.register(ParityMemory, lambda memory, *rest: answer(memory.ecape, *rest))
+
+
+class UnforgettingMemory(NamedTuple):
+    ecape: Any
+    pulls: Any  # [1] never reset
+
+
+@dataclass(frozen=True)
+class Unforgetting:
+    """e-cAPE, but every fifth decision, counted over all runs, measures the leader alone."""
+
+    name: ClassVar[str] = "unforgetting"
+
+    def fit(self, space: Any) -> UnforgettingMemory:
+        return UnforgettingMemory(pg.policies.ECape().fit(space), np.zeros(1, dtype=np.int64))
+
+
+@decide.register(UnforgettingMemory)
+def _unforgetting(memory: UnforgettingMemory, evidence: Any, space: Any, state: Any) -> int:
+    queued = decide(memory.ecape, evidence, space, state)
+    memory.pulls[0] += 1
+    return 1 if queued == 2 and state.tally[UNSEEN] == 0 and memory.pulls[0] % 5 == 0 else int(queued)
+
+
+restart.register(UnforgettingMemory, lambda memory: restart(memory.ecape))
+answer.register(UnforgettingMemory, lambda memory, *rest: answer(memory.ecape, *rest))
+
+
+class BackwardsLevels(NamedTuple):
+    delta: float
+    sigma_u: float
+
+
+@dataclass(frozen=True)
+class Backwards:
+    """Thresholds that grow with delta: log(1/(1 - delta)) instead of log(1/delta)."""
+
+    name: ClassVar[str] = "backwards"
+
+    def fit(self, delta: float, space: Any) -> BackwardsLevels:
+        return BackwardsLevels(1.0 - delta, 1.0)
+
+
+@moment.register(BackwardsLevels)
+def _backwards(evidence: BackwardsLevels, t: int) -> Moment:
+    level = 2.0 - 10.0 * math.log(evidence.delta)
+    return Moment(math.sqrt(2.0 * level), level)
+
+
+spread.register(BackwardsLevels, lambda evidence, state, i, j: math.sqrt(state.inverse[i] + state.inverse[j]))
+use_widths(BackwardsLevels)
+
+
+class StatedLevels(NamedTuple):
+    level: float
+    sigma_u: float
+
+
+@dataclass(frozen=True)
+class Stated:
+    """Thresholds that depend on how the problem is stated: on the unit of an objective, or on the number of rows."""
+
+    by: str
+    name: ClassVar[str] = "stated"
+
+    def fit(self, delta: float, space: Any) -> StatedLevels:
+        extra = abs(space.scale[1]) if self.by == "unit" else math.log(len(space.region.b))
+        return StatedLevels(math.log(1.0 / delta) + extra, 1.0)
+
+
+@moment.register(StatedLevels)
+def _stated(evidence: StatedLevels, t: int) -> Moment:
+    return Moment(math.sqrt(2.0 * evidence.level), evidence.level)
+
+
+spread.register(StatedLevels, lambda evidence, state, i, j: math.sqrt(state.inverse[i] + state.inverse[j]))
+use_widths(StatedLevels)
+
+
+class NarrowLaw(NamedTuple):
+    std: float
+
+
+@dataclass(frozen=True)
+class Narrow(pg.Noise):
+    """Two points a unit away from the mean, which it claims to be half a unit."""
+
+    kind: ClassVar[str] = "narrow"
+
+    @property
+    def sigma(self) -> float:
+        return 0.5
+
+    def law(self) -> NarrowLaw:
+        return NarrowLaw(1.0)
+
+
+@reward.register(NarrowLaw)
+def _narrow(law: NarrowLaw, mean: float, u: float, v: float) -> float:
+    return mean + (law.std if u < 0.5 else -law.std)
+
+
+def broken(part: Any) -> list[laws.BrokenLawError]:
+    return [error for _, error in laws.outcomes(part) if error is not None]
+
+
+def test_an_algorithm_that_looks_at_places_is_caught() -> None:
+    (error,) = broken(Parity())
+    assert str(error).startswith("Permuting the arms permutes the decisions. Broken by test_laws:Parity with practical")
+    assert re.search(r": after {'arm0': .*} it decides \['arm\d'.*\], with the arms in order", str(error))
+
+
+def test_an_algorithm_that_carries_over_from_run_to_run_is_caught() -> None:
+    with pytest.raises(laws.BrokenLawError, match=r"on one thread, .* on three"):
+        decisions.the_number_of_threads_changes_nothing(laws.Case(Unforgetting()))
+
+
+def test_evidence_whose_thresholds_grow_with_delta_is_caught() -> None:
+    (error,) = broken(Backwards())
+    assert str(error).startswith("A claim that is certified at one delta is certified at every larger one. Broken by")
+    assert "is certified at delta [0.001, " in str(error)
+    with pytest.raises(AssertionError, match="but not at every larger one"):
+        decisions.claims_stay_as_delta_grows(laws.Case(evidence=Backwards()))
+
+
+def test_evidence_that_depends_on_how_the_problem_is_stated_is_caught() -> None:
+    unit, rows = laws.Case(evidence=Stated("unit")), laws.Case(evidence=Stated("rows"))
+    decisions.a_far_redundant_constraint_changes_nothing(unit)
+    with pytest.raises(laws.BrokenLawError, match=r"it decides .*, with factors \(1\.0, 8\.0, 0\.25\) "):
+        decisions.rescaling_an_objective_changes_nothing(unit)
+    decisions.rescaling_an_objective_changes_nothing(rows)
+    with pytest.raises(laws.BrokenLawError, match=r"it decides .*, with one more constraint "):
+        decisions.a_far_redundant_constraint_changes_nothing(rows)
+
+
+def test_noise_with_heavier_tails_than_it_says_is_caught() -> None:
+    with pytest.raises(laws.BrokenLawError, match=r"expected at most .* \(sigma = 0\.5\)"):
+        laws.check(Narrow())
+
+
+def test_the_command_prints_one_line_for_each_law(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["test_laws:Backwards"]) == 1
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[0] == "test_laws:Backwards"
+    assert [line[2:8] for line in lines[1:]] == ["holds "] * 6 + ["BROKEN"]
+    assert main([]) == main(["nowhere:Nothing"]) == main(["e-capes"]) == 2
+    assert "there is no module 'nowhere'" in capsys.readouterr().err
+
+
+def test_whole_checks_pass() -> None:
+    laws.check_algorithm("racing", "theorem")
+
+
+def test_what_is_no_part_is_refused() -> None:
+    for part in (3, pg.policies.ECape, pg.Gaussian([1.0, 2.0])):
+        with pytest.raises(pg.SettingsError):
+            laws.check(part)  # type: ignore[arg-type]
