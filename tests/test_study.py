@@ -58,6 +58,7 @@ def test_a_study_is_saved_and_loaded_whole(tmp_path: Path) -> None:
     study.save(tmp_path / "study.npz")
     again = pg.Study.load(tmp_path / "study.npz")
     assert again.summary() == study.summary()
+    assert [cell.instance for cell in again.cells] == [cell.instance for cell in study.cells]
     assert np.array_equal(again.records, study.records)
     assert untimed(again.extend(12)) == untimed(study.extend(12))
     study.to_csv(tmp_path / "records.csv")

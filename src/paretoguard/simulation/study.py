@@ -251,18 +251,21 @@ def _header(study: Study) -> dict[str, Any]:
         "format": FORMAT,
         "seed": study.seed,
         "budget": study.budget,
-        "instances": {name: dumps(ProblemFile(one.problem, one.means)) for name, one in instances.items()},
+        "instances": {
+            name: {"file": dumps(ProblemFile(one.problem, one.means)), "provenance": one.provenance}
+            for name, one in instances.items()
+        },
         "cells": [list(cell.labels) for cell in study.cells],
     }
 
 
 def _cells_from(header: dict[str, Any]) -> tuple[Cell, ...]:
     instances = {}
-    for name, text in header["instances"].items():
-        stored = loads(text, f"the instance {name!r} of a study")
+    for name, kept in header["instances"].items():
+        stored = loads(kept["file"], f"the instance {name!r} of a study")
         if stored.means is None:
             raise FileError(f"the instance {name!r} of this study has no means; it was not written by Study.save")
-        instances[name] = Instance(stored.problem, stored.means, name=name)
+        instances[name] = Instance(stored.problem, stored.means, name, kept["provenance"])
     return tuple(
         Cell(instances[name], settings.algorithm(how), settings.evidence(what), float(delta))
         for name, how, what, delta in header["cells"]
