@@ -169,13 +169,14 @@ def optimal(verdict: Verdict, again: Recomputed, result: pg.Result) -> None:
     found = tightest(again, verdict)
     if found is not None:
         slack, half = found
-        expected += [show(slack)] + ([show(slack - half)] if half > 0 else [])
+        expected += [show(slack)] + ([show(slack - half)] if half > 0 and slack >= half else [])
     if verdict.rival is not None:
         ((name, lead),) = verdict.lead.items()
         gain, half = again.gain(verdict.rival, verdict.arm, name)
         assert lead == pytest.approx(gain, rel=1e-9, abs=1e-9)
         assert verdict.lead_low[name] == pytest.approx(gain - half, rel=1e-9, abs=1e-9)
-        expected += [show(lead)] + ([show(verdict.lead_low[name])] if half > 0 else [])
+        low = verdict.lead_low[name]
+        expected += [show(lead)] + ([show(low)] if half > 0 and low >= 0 else [])
     else:
         others = [v for other, v in result.verdicts.items() if other != verdict.arm]
         assert all(other.status == "infeasible" for other in others)

@@ -1,4 +1,4 @@
-"""The slow twin: e-cAPE, Uniform and the verdicts at any time, written from the definitions, in plain Python.
+"""The slow twin: every algorithm and the verdicts at any time, written from the definitions, in plain Python.
 
 It imports nothing from the package. Arithmetic is written in the same order as in the engine (for instance a width is
 sqrt(2 f) * sqrt(1/N_i + 1/N_j), not sqrt(2 f/N_i + 2 f/N_j)), because two formulas that are equal on paper may differ
@@ -68,7 +68,7 @@ def distance(A: Sequence[Sequence[float]], b: Sequence[float], x: Sequence[float
 
 @dataclass
 class Twin:
-    """One run of e-cAPE or Uniform. `level` is the evidence: ("practical" | "theorem", delta)."""
+    """One run of an algorithm, with evidence "practical" or "theorem"."""
 
     problem: TwinProblem
     evidence: str
@@ -78,6 +78,9 @@ class Twin:
     means: list[list[float]] = field(default_factory=list)
     inside: list[bool] = field(default_factory=list)
     eta: list[float] = field(default_factory=list)
+    decided: dict[int, int] = field(default_factory=dict)  # racing: arms that left the race
+    kept: list[int] | None = None  # two-stage: arms found feasible
+    front: list[int] = field(default_factory=list)  # two-stage: the Pareto set of their means
 
     def __post_init__(self) -> None:
         K, d = self.problem.arms, self.problem.objectives
@@ -204,6 +207,10 @@ class Twin:
         if unseen:
             return unseen
         self.prepare()
+        if algorithm == "racing":
+            return self.racing()
+        if algorithm.startswith("two-stage"):
+            return self.two_stage(algorithm)
         if self.stops():
             return []
         return [self.t % self.problem.arms] if algorithm == "uniform" else self.ecape()
@@ -217,8 +224,59 @@ class Twin:
         rivals = [(self.M_minus(leader, j), j) for j in self.C if j != leader]
         return [leader, min(rivals)[1]] if rivals else [leader]
 
-    def answer(self) -> list[int]:
+    def racing(self) -> list[int]:
+        """Judge the round that has just ended; the arms still active, or [] when all are decided."""
+        active = [i for i in range(self.problem.arms) if i not in self.decided]
+        out = {i: 3 for i in active if not self.inside[i] and self.gamma[i] > 0}
+        for i in active:
+            judges = [j for j in active if j != i and self.inside[j] and self.gamma[j] > 0]
+            if i not in out and any(self.m_minus(i, j) > 0 for j in judges):
+                out[i] = 2
+        rest = [i for i in active if i not in out]
+        best = {
+            i: 1
+            for i in rest
+            if self.inside[i]
+            and self.gamma[i] > 0
+            and all(self.M_minus(i, j) > 0 and self.M_minus(j, i) > 0 for j in rest if j != i)
+        }
+        self.decided |= out | best
+        return [i for i in rest if i not in best]
+
+    def two_stage(self, algorithm: str) -> list[int]:
+        """MD-APT until every arm is on a certain side, then APE on those inside; "two-stage" or "two-stage:e-cape"."""
+        K = self.problem.arms
+        if self.kept is None:
+            unsure = [(math.sqrt(self.counts[i]) * self.eta[i], i) for i in range(K) if self.gamma[i] < 0]
+            if unsure:
+                return [min(unsure)[1]]
+            self.kept = sorted(self.F)
+        A = self.kept
+        self.front = [i for i in A if not any(j != i and self.beats(j, i) for j in A)]
+        xi = {i: max((self.m_minus(i, j) for j in A if j != i), default=-INF) for i in A}
+        z = min(((xi[i], i) for i in A if i not in self.front), default=(INF, -1))
+        pair = min(
+            ((self.M_minus(i, j), i, j) for i in self.front for j in self.front if i != j), default=(INF, -1, -1)
+        )
+        if z[0] >= 0 and pair[0] >= 0:
+            return []
+        if algorithm == "two-stage:e-cape":
+            b = z[1] if z[0] < 0 else pair[1]
+            return [b, min((self.M_minus(b, j), j) for j in A if j != b)[1]]
+        least = {i: min(self.M_minus(i, j) for j in A if j != i) for i in A}
+        plus = {i: min(-self.m_minus(i, j) for j in A if j != i) for i in A}  # M^+(i,j) = -m^-(i,j)
+        open_arms = [(-plus[i], i) for i in A if not least[i] > 0]
+        b = min(open_arms)[1] if open_arms else min((least[i], i) for i in A)[1]
+        c = min((self.M_minus(b, j), j) for j in A if j != b)[1]
+        return [min((self.counts[i], i) for i in (b, c))[1]]
+
+    def answer(self, algorithm: str = "e-cape") -> list[int]:
         """Codes 1 optimal, 2 dominated, 3 infeasible."""
+        if algorithm == "racing":
+            return [self.decided[i] for i in range(self.problem.arms)]
+        if algorithm.startswith("two-stage"):
+            assert self.kept is not None
+            return [1 if i in self.front else 2 if i in self.kept else 3 for i in range(self.problem.arms)]
         return [1 if i in self.O else 2 if i in self.C else 3 for i in range(self.problem.arms)]
 
     # --- verdicts at any time ---
@@ -250,7 +308,7 @@ def play(
     while True:
         queue = twin.decide(algorithm)
         if not queue:
-            return pulled, twin.answer()
+            return pulled, twin.answer(algorithm)
         if twin.t >= budget:
             return pulled, twin.verdicts()
         for arm in queue[: budget - twin.t]:

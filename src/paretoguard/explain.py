@@ -127,13 +127,21 @@ def _slack_fields(numbers: Snapshot, i: int, row: int | None) -> dict[str, Any]:
     }
 
 
+def _at_least(limit: float, half: float) -> str:
+    """The confidence limit in brackets; nothing where the number is exact, or where the limit says nothing.
+
+    An algorithm that drops arms on the way may rest on a limit that was certified earlier than now.
+    """
+    return f" (at least {show(limit)})" if half > 0 and limit >= 0 else ""
+
+
 def _failure(numbers: Snapshot, i: int, row: int) -> str:
     """`'safety >= 0.4' fails by 0.012 (at least 0.003)`."""
     slack, half = numbers.slack[i, row], numbers.slack_limits[i, row]
     text = f"'{numbers.problem.constraints[row].text}' fails by {show(-slack)}"
     if half == 0:
         return f"{text} exactly"
-    return f"{text} (at least {show(-slack - half)})" if slack + half <= 0 else text
+    return text + _at_least(-slack - half, half)
 
 
 def _why_infeasible(numbers: Snapshot, i: int) -> dict[str, Any]:
@@ -146,8 +154,8 @@ def _why_infeasible(numbers: Snapshot, i: int) -> dict[str, Any]:
     away, half = float(numbers.state.eta[i]), float(numbers.row_limits[i])
     reason = (
         " and ".join(_failure(numbers, i, other) for other in failing)
-        + f"; the nearest point within all constraints is {show(away)} standard deviations away "
-        + f"(at least {show(away - half)})"
+        + f"; the nearest point within all constraints is {show(away)} standard deviations away"
+        + _at_least(away - half, half)
     )
     return {"reason": reason, **_slack_fields(numbers, i, row)}
 
@@ -176,6 +184,8 @@ def _better(direction: str) -> str:
 
 def _why_dominated(numbers: Snapshot, i: int, via: NDArray[int64]) -> dict[str, Any]:
     chain = _chain(i, via)
+    if len(chain) == 1:  # certified earlier than now
+        chain.append(likeliest_dominator(numbers.evidence, numbers.space, numbers.state, i))
     by = chain[-1]
     gain, half = _gain(numbers, i, by)
     links = [_gain(numbers, low, high) for low, high in itertools.pairwise(chain)]
@@ -188,8 +198,7 @@ def _why_dominated(numbers: Snapshot, i: int, via: NDArray[int64]) -> dict[str, 
         if gain[c] == 0:
             parts.append(f"{name} equal")
         else:
-            at_least = "" if numbers.sigma[c] == 0 else f" (at least {show(low[c])})"
-            parts.append(f"{name} {_better(direction)} by {show(gain[c])}{at_least}")
+            parts.append(f"{name} {_better(direction)} by {show(gain[c])}{_at_least(low[c], half[c])}")
     arms = numbers.problem.arms
     through = f", by way of {', '.join(arms[k] for k in chain[1:-1])}" if len(chain) > 2 else ""
     return {
@@ -209,10 +218,9 @@ def _why_optimal(numbers: Snapshot, i: int) -> dict[str, Any]:
     sentences = []
     if row is not None:
         slack, half = numbers.slack[i, row], numbers.slack_limits[i, row]
-        at_least = "" if half == 0 else f" (at least {show(slack - half)})"
         sentences.append(
             f"every constraint holds, the tightest, '{numbers.problem.constraints[row].text}', "
-            f"with {show(slack)} to spare{at_least}"
+            f"with {show(slack)} to spare{_at_least(slack - half, half)}"
         )
     fields = _slack_fields(numbers, i, row)
     rival = closest_rival(numbers.evidence, numbers.space, numbers.state, i)
@@ -222,7 +230,7 @@ def _why_optimal(numbers: Snapshot, i: int) -> dict[str, Any]:
         objective, lead, low = _lead(numbers, i, rival)
         name = list(numbers.problem.objectives)[objective]
         word = _better(numbers.problem.objectives[name])
-        at_least = "" if numbers.sigma[objective] == 0 else f" (at least {show(low)})"
+        at_least = _at_least(low, float(numbers.sigma[objective]))
         sentences.append(
             f"closest rival {numbers.problem.arms[rival]}: {name} is {word} here by {show(lead)}{at_least}"
         )

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple, Protocol, cast, runtime_checkable
 
 from paretoguard.engine.evidence import Practical, Theorem
 from paretoguard.engine.loop import NO_BUDGET
-from paretoguard.engine.policies import ECape, Uniform
+from paretoguard.engine.policies import ECape, Racing, TwoStage, Uniform
 from paretoguard.engine.space import Space
 from paretoguard.errors import SettingsError
 
@@ -42,7 +42,7 @@ class Evidence(Protocol):
         """The kernel record for one problem and one delta."""
 
 
-ALGORITHMS: dict[str, type] = {kind.name: kind for kind in (ECape, Uniform)}
+ALGORITHMS: dict[str, type] = {kind.name: kind for kind in (ECape, TwoStage, Racing, Uniform)}
 EVIDENCE: dict[str, type] = {kind.name: kind for kind in (Practical, Theorem)}
 
 
@@ -129,7 +129,10 @@ def _record(value: Any, what: str, built: Mapping[str, type]) -> Any:
         kind = built.get(name.strip())
         if kind is None:
             raise SettingsError(f"{what} {value!r} is not one of those built: {_listed(built, name)}")
-        return kind(**_options(kind, name, options)) if options else kind()
+        try:
+            return kind(**_options(kind, name, options)) if options else kind()
+        except ValueError as error:
+            raise SettingsError(f"{what} {value!r}: {error}") from None
     if isinstance(value, type):
         raise SettingsError(f"{what} is the class {value.__name__}; pass a record of it: {value.__name__}()")
     if not hasattr(value, "fit") or not hasattr(value, "name"):

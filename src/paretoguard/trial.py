@@ -8,11 +8,12 @@ from typing import Any
 
 import numpy as np
 from numpy import int64, uint8
+from numpy.typing import NDArray
 
 from paretoguard import settings
 from paretoguard.assumptions import assumptions
 from paretoguard.engine.draws import key
-from paretoguard.engine.loop import decide_next, observe_result, settle_now
+from paretoguard.engine.loop import answer_now, decide_next, observe_result, settle_now
 from paretoguard.engine.state import new_state
 from paretoguard.errors import Interrupted, ProblemError, SampleError
 from paretoguard.explain import explain, snapshot
@@ -104,18 +105,26 @@ class Trial:
 
     def verdicts(self) -> dict[str, Verdict]:
         """Each arm's verdict on what is known now."""
-        K = len(self.problem.arms)
-        statuses, via = np.zeros(K, dtype=uint8), np.zeros(K, dtype=int64)
-        settle_now(self._levels, self._space, self._state, statuses, via)
+        statuses, via = self._claims()
         numbers = snapshot(self.problem, self._levels, self._space, self._state)
         return explain(numbers, statuses, via, settings.guarantee(self.evidence))
 
     def statuses(self) -> dict[str, str]:
         """Each arm's status on what is known now, without the explanations."""
+        return {arm: STATUSES[code] for arm, code in zip(self.problem.arms, self._claims()[0], strict=True)}
+
+    def _claims(self) -> tuple[NDArray[uint8], NDArray[int64]]:
+        """Each arm's status, and the arm next to it on its chain of dominance (or -1).
+
+        An algorithm that drops arms on the way (racing, two-stage) may have certified at an earlier time what the
+        present thresholds no longer show: once it has answered, its answer stands.
+        """
         K = len(self.problem.arms)
-        codes, via = np.zeros(K, dtype=uint8), np.zeros(K, dtype=int64)
-        settle_now(self._levels, self._space, self._state, codes, via)
-        return {arm: STATUSES[code] for arm, code in zip(self.problem.arms, codes, strict=True)}
+        statuses, via = np.zeros(K, dtype=uint8), np.zeros(K, dtype=int64)
+        settle_now(self._levels, self._space, self._state, statuses, via)
+        if self._answered:
+            answer_now(self._policy, self._levels, self._space, self._state, statuses)
+        return statuses, via
 
     def result(self, *, simulated: bool = False) -> Result:
         """The answer, or what is certain so far."""

@@ -1,8 +1,8 @@
 """The only simulation loop, and the kernels that Python calls.
 
-Live use calls `observe_result`, `decide_next` and `settle_now`, one result at a time; simulation calls `advance`, which
-runs the same functions for whole runs. `advance` returns after about `steps` samples and goes on where it was when
-called again: progress, Ctrl-C and threads live between calls.
+Live use calls `observe_result`, `decide_next`, `answer_now` and `settle_now`, one result at a time; simulation calls
+`advance`, which runs the same functions for whole runs. `advance` returns after about `steps` samples and goes on where
+it was when called again: progress, Ctrl-C and threads live between calls.
 """
 
 from typing import NamedTuple
@@ -132,6 +132,12 @@ def observe_result(space: Space, state: State, arm: int, row: NDArray[float64]) 
 def decide_next(policy: NamedTuple, evidence: NamedTuple, space: Space, state: State) -> int:
     """How many arms are queued in `state.queue`; 0 means that the answer is found."""
     return int(decide(policy, evidence, space, state))
+
+
+@entry
+def answer_now(policy: NamedTuple, evidence: NamedTuple, space: Space, state: State, statuses: NDArray[uint8]) -> None:
+    """Each arm's status once `decide_next` has returned 0."""
+    answer(policy, evidence, space, state, statuses)
 
 
 @entry

@@ -1,10 +1,12 @@
 """Algorithms: which arms to pull next, and when to stop; one file per algorithm.
 
-An *option record* (`ECape`, `Uniform`) is what users pass; its `fit(space)` gives the *kernel record*, with the arrays
+An *option record* (`ECape`, …) is what users pass; its `fit(space)` gives the *kernel record*, with the arrays
 that the algorithm remembers, for which the functions of `parts` are registered.
 """
 
 from paretoguard.engine.policies.ecape import ECape
+from paretoguard.engine.policies.racing import Racing
+from paretoguard.engine.policies.two_stage import TwoStage
 from paretoguard.engine.policies.uniform import Uniform
 
-__all__ = ["ECape", "Uniform"]
+__all__ = ["ECape", "Racing", "TwoStage", "Uniform"]

@@ -1,0 +1,112 @@
+"""Racing (the paper's elimination baseline): pull every active arm once a round, and drop arms as they are decided.
+
+After each round, on the arms that were active in it:
+
+1. infeasible: outside P with gamma_i > 0 (this wins if an arm is dominated too);
+   dominated: by another active arm j, inside P with gamma_j > 0, with m^-(i,j) > 0;
+2. then, all at once on what remains: optimal, if inside P with gamma_i > 0 and, against every other remaining arm j,
+   M^-(i,j) > 0 and M^-(j,i) > 0. An optimal arm that might still dominate a remaining one stays active to do so.
+"""
+
+from dataclasses import dataclass
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+from numpy import uint8
+from numpy.typing import NDArray
+
+from paretoguard.engine.claims import DOMINATED, INFEASIBLE, OPTIMAL, UNDECIDED
+from paretoguard.engine.evidence.parts import dominated, moment, undominated
+from paretoguard.engine.jit import inner
+from paretoguard.engine.policies.parts import answer, decide, queue_unseen, restart
+from paretoguard.engine.space import Space
+from paretoguard.engine.state import CLOCK, QUEUED, State, refresh
+
+
+class RacingMemory(NamedTuple):
+    """Racing at work on one problem."""
+
+    decided: NDArray[uint8]  # [K] the status of arms that left the race; 0 for active ones
+    verdict: NDArray[uint8]  # [K] what this round decides
+
+
+@dataclass(frozen=True)
+class Racing:
+    """Racing: round robin over the arms not yet decided."""
+
+    name: ClassVar[str] = "racing"
+
+    def fit(self, space: Space) -> RacingMemory:
+        """Room for what was decided."""
+        return RacingMemory(np.zeros(space.arms, dtype=uint8), np.zeros(space.arms, dtype=uint8))
+
+
+@restart.register(RacingMemory)
+def _restart(policy: RacingMemory) -> None:
+    for i in range(policy.decided.shape[0]):
+        policy.decided[i] = UNDECIDED
+
+
+@decide.register(RacingMemory)
+def _decide(policy: RacingMemory, evidence: NamedTuple, space: Space, state: State) -> int:
+    queued = queue_unseen(space, state)
+    if queued > 0:
+        return queued
+    refresh(evidence, space, state)
+    now = moment(evidence, state.tally[CLOCK])
+    _judge(policy, evidence, now, space, state, False)
+    _judge(policy, evidence, now, space, state, True)
+    for i in range(space.arms):
+        if policy.decided[i] == UNDECIDED:
+            state.queue[queued] = i
+            queued += 1
+    state.tally[QUEUED] = queued
+    return queued
+
+
+@inner
+def _judge(policy: RacingMemory, evidence: NamedTuple, now: Any, space: Space, state: State, last: bool) -> None:
+    """Decide arms of the race together: who is out (first), then who is optimal among the rest (last)."""
+    for i in range(space.arms):
+        policy.verdict[i] = UNDECIDED
+        if policy.decided[i] == UNDECIDED:
+            if last:
+                if _is_winner(policy, evidence, now, space, state, i):
+                    policy.verdict[i] = OPTIMAL
+            else:
+                policy.verdict[i] = _exit(policy, evidence, now, space, state, i)
+    for i in range(space.arms):
+        if policy.verdict[i] != UNDECIDED:
+            policy.decided[i] = policy.verdict[i]
+
+
+@inner
+def _exit(policy: RacingMemory, evidence: NamedTuple, now: Any, space: Space, state: State, i: int) -> int:
+    """INFEASIBLE, DOMINATED, or UNDECIDED for the active arm i."""
+    if state.inside[i] == 0 and state.weight[i] > now.bar:
+        return INFEASIBLE
+    for j in range(space.arms):
+        if j != i and policy.decided[j] == UNDECIDED and state.inside[j] == 1:
+            sure = state.weight[j] > now.bar
+            if sure and dominated(evidence, now, space, state, i, j) > 0.0:
+                return DOMINATED
+    return UNDECIDED
+
+
+@inner
+def _is_winner(policy: RacingMemory, evidence: NamedTuple, now: Any, space: Space, state: State, i: int) -> bool:
+    """Is the remaining arm i certified feasible, and neither above nor below any other remaining arm?"""
+    if not (state.inside[i] == 1 and state.weight[i] > now.bar):
+        return False
+    for j in range(space.arms):
+        if j != i and policy.decided[j] == UNDECIDED:
+            ahead = undominated(evidence, now, space, state, i, j)
+            if not (ahead > 0.0 and undominated(evidence, now, space, state, j, i) > 0.0):
+                return False
+    return True
+
+
+@answer.register(RacingMemory)
+def _answer(policy: RacingMemory, evidence: NamedTuple, space: Space, state: State, statuses: NDArray[uint8]) -> None:
+    for i in range(space.arms):
+        statuses[i] = policy.decided[i]
