@@ -55,7 +55,7 @@ def too_many_errors(instance: pg.Instance, evidence: Any, budget: int, algorithm
 
 
 @pytest.mark.parametrize("evidence", ["practical", "theorem"])
-@pytest.mark.parametrize("algorithm", ["e-cape", "uniform"])
+@pytest.mark.parametrize("algorithm", ["e-cape", "uniform", "racing", "two-stage"])
 @pytest.mark.parametrize("instance", [close_pair(0.2), boundary(0.05), boundary_with_ties()], ids=lambda one: one.name)
 def test_errors_stay_within_delta(instance: pg.Instance, evidence: str, algorithm: str) -> None:
     assert not too_many_errors(instance, evidence, budget=20_000, algorithm=algorithm)

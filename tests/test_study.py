@@ -37,7 +37,7 @@ def untimed(study: pg.Study) -> Any:
 
 
 def test_the_number_of_threads_changes_nothing() -> None:
-    studies = [pg.simulate(easy(), algorithms=["e-cape", "uniform"], runs=40, seed=5, threads=n) for n in (1, 2, 5)]
+    studies = [pg.simulate(easy(), algorithms=["e-cape", "uniform", "racing", "two-stage"], runs=40, seed=5, threads=n) for n in (1, 2, 5)]
     for other in studies[1:]:
         assert untimed(studies[0]) == untimed(other)
         assert np.array_equal(studies[0].pulls, other.pulls)
@@ -107,7 +107,7 @@ def test_runs_that_end_at_the_budget_are_undecided_and_claim_nothing_wrong() -> 
 
 def test_all_algorithms_see_the_same_rewards_and_identify_makes_the_pulls_of_simulation() -> None:
     instance = easy()
-    for algorithm in ("e-cape", "uniform"):
+    for algorithm in ("e-cape", "uniform", "racing", "two-stage", "two-stage:form=e-cape"):
         study = pg.simulate(instance, algorithms=algorithm, runs=6, seed=9)
         for run in range(6):
             told = pg.identify(
@@ -125,7 +125,7 @@ def test_all_algorithms_see_the_same_rewards_and_identify_makes_the_pulls_of_sim
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"algorithms": "e-capes"}, "algorithm 'e-capes' is not one of those built: e-cape, uniform; did you mean"),
+        ({"algorithms": "e-capes"}, "algorithm 'e-capes' is not one of those built: e-cape, two-stage, racing, uniform; did you mean"),
         ({"evidence": "certified"}, "evidence 'certified' is not one of those built: practical, theorem"),
         ({"delta": 1.0}, "delta is 1.0; it is the error probability you accept, a number between 0 and 1"),
         ({"delta": float("nan")}, "delta is nan"),
@@ -136,6 +136,7 @@ def test_all_algorithms_see_the_same_rewards_and_identify_makes_the_pulls_of_sim
         ({"algorithms": []}, "nothing to simulate"),
         ({"algorithms": ["e-cape", "e-cape"]}, "is asked for twice"),
         ({"algorithms": "e-cape:form=2023"}, "'e-cape' has no option 'form=2023'; its options are: none"),
+        ({"algorithms": "two-stage:form=2024"}, "form is '2024'; expected one of 2023, e-cape"),
         ({"algorithms": 3}, "algorithm is 3; expected a name"),
         ({"algorithms": pg.policies.ECape}, "algorithm is the class ECape; pass a record of it: ECape()"),
     ],
