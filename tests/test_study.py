@@ -37,7 +37,8 @@ def untimed(study: pg.Study) -> Any:
 
 
 def test_the_number_of_threads_changes_nothing() -> None:
-    studies = [pg.simulate(easy(), algorithms=["e-cape", "uniform", "racing", "two-stage"], runs=40, seed=5, threads=n) for n in (1, 2, 5)]
+    algorithms = ["e-cape", "uniform", "racing", "two-stage"]
+    studies = [pg.simulate(easy(), algorithms=algorithms, runs=40, seed=5, threads=n) for n in (1, 2, 5)]
     for other in studies[1:]:
         assert untimed(studies[0]) == untimed(other)
         assert np.array_equal(studies[0].pulls, other.pulls)
@@ -125,7 +126,10 @@ def test_all_algorithms_see_the_same_rewards_and_identify_makes_the_pulls_of_sim
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"algorithms": "e-capes"}, "algorithm 'e-capes' is not one of those built: e-cape, two-stage, racing, uniform; did you mean"),
+        (
+            {"algorithms": "e-capes"},
+            "not one of those built: e-cape, two-stage, racing, uniform; did you mean 'e-cape'?",
+        ),
         ({"evidence": "certified"}, "evidence 'certified' is not one of those built: practical, theorem"),
         ({"delta": 1.0}, "delta is 1.0; it is the error probability you accept, a number between 0 and 1"),
         ({"delta": float("nan")}, "delta is nan"),
