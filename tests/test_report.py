@@ -13,7 +13,7 @@ from numpy import float64
 from numpy.typing import NDArray
 
 import paretoguard as pg
-from paretoguard.constraints import read_constraints
+from paretoguard.problem.constraints import read_constraints
 from paretoguard.report.axes import axis
 from paretoguard.report.canvas import SUFFIXES
 from paretoguard.report.comparison import draw_comparison

@@ -161,6 +161,28 @@ def test_ties_end_at_the_budget_and_with_a_tolerance_are_returned() -> None:
     assert result.pareto == ("a", "b")
 
 
+def test_explanations_speak_of_the_tolerance() -> None:
+    stated = pg.Problem(
+        {"x": "max", "y": "max"},
+        arms=["a", "b"],
+        noise=pg.Bernoulli(),
+        constraints=["x >= 0.5"],
+        tolerance={"x": 0.1, "y": 0.1, "x >= 0.5": 0.2},
+    )
+    same = {"a": (0.52, 0.5), "b": (0.52, 0.5)}
+    result = pg.identify(stated, coin(same, ("x", "y")), evidence="theorem", delta=0.1)
+    for arm, other in (("a", "b"), ("b", "a")):
+        reason = result.verdicts[arm].reason
+        assert "every constraint holds within its tolerance, the tightest, 'x >= 0.5', within 0.2" in reason
+        assert f"closest rival {other}: is not better by more than the tolerance in every objective" in reason
+
+
+def test_an_objective_may_be_called_as_a_column_is() -> None:
+    stated = pg.Problem({"status": "max", "why": "max"}, arms=["a"], noise=pg.Bernoulli())
+    row = pg.identify(stated, lambda arm: {"status": 1, "why": 0}).rows()[0]
+    assert list(row) == ["arm", "status", "pulls", "mean status", "mean why", "why"]
+
+
 def test_a_trial_accepts_results_that_were_not_asked_for() -> None:
     trial = pg.Trial(problem(), evidence="practical", delta=0.1)
     for _ in range(200):

@@ -26,9 +26,9 @@ from numpy import float64
 from numpy.typing import NDArray
 
 from paretoguard.errors import FileError, ProblemError
-from paretoguard.names import suggestion
-from paretoguard.noise import Gaussian, Noise, finite_number
 from paretoguard.problem import Instance, Problem
+from paretoguard.problem.names import suggestion
+from paretoguard.problem.noise import Gaussian, Noise, finite_number
 
 Floats = NDArray[float64]
 

@@ -12,6 +12,7 @@ from paretoguard.engine.loop import NO_BUDGET
 from paretoguard.engine.policies import ECape, Racing, TwoStage, Uniform
 from paretoguard.engine.space import Space
 from paretoguard.errors import SettingsError
+from paretoguard.problem import Problem
 
 FINITE_SAMPLE, ASYMPTOTIC, HEURISTIC = "finite-sample", "asymptotic", "heuristic"
 DEFAULT_ALGORITHM, DEFAULT_EVIDENCE = "e-cape", "theorem"
@@ -87,6 +88,25 @@ def guarantee(kind: Evidence) -> str:
 def basis(kind: Evidence) -> str:
     """What the label rests on, in one sentence."""
     return str(getattr(kind, "basis", "no theorem was stated for this evidence"))
+
+
+def assumptions(problem: Problem, evidence: Evidence) -> tuple[str, ...]:
+    """The assumptions behind the guarantee of an answer."""
+    noise = "; ".join(f"{name}: {kind!r}" for name, kind in problem.noise.items())
+    return (
+        f"evidence: {basis(evidence)}",
+        "each measurement of an arm is an independent draw, and its means do not drift",
+        f"noise: {noise}",
+        _stated_dependence(problem.dependence),
+    )
+
+
+def _stated_dependence(declared: Any) -> str:
+    if isinstance(declared, str):
+        if declared == "independent":
+            return "the objectives of one measurement are independent, as declared"
+        return "the objectives of one measurement may depend on each other in any way"
+    return "the objectives of one measurement have the covariance declared"
 
 
 def check_delta(delta: Any) -> float:

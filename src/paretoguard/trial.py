@@ -11,15 +11,15 @@ from numpy import int64, uint8
 from numpy.typing import NDArray
 
 from paretoguard import settings
-from paretoguard.assumptions import assumptions
 from paretoguard.engine.draws import key
 from paretoguard.engine.loop import answer_now, decide_next, observe_result, settle_now
 from paretoguard.engine.state import new_state
 from paretoguard.errors import Interrupted, ProblemError, SampleError
-from paretoguard.explain import explain, snapshot
-from paretoguard.noise import Exact
 from paretoguard.problem import STATUSES, Problem
+from paretoguard.problem.noise import Exact
 from paretoguard.verdict import OPTIMAL, Result, Verdict
+from paretoguard.verdict.numbers import snapshot
+from paretoguard.verdict.reasons import explain
 
 Sample = Callable[[str], Mapping[str, float]]
 
@@ -142,7 +142,7 @@ class Trial:
             delta=self.delta,
             guarantee=settings.guarantee(self.evidence),
             basis=settings.basis(self.evidence),
-            assumptions=assumptions(self.problem, self.evidence),
+            assumptions=settings.assumptions(self.problem, self.evidence),
             notes=self.problem.notes,
             simulated=simulated,
         )

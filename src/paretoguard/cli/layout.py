@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from paretoguard import tables
+from paretoguard.verdict import tables
 
 if TYPE_CHECKING:
     from rich.table import Table

@@ -9,10 +9,10 @@ from numpy.typing import NDArray
 from paretoguard.engine.draws import BERNOULLI, CONSTANT, GAUSSIAN, TWO_POINT, Mixed, key
 from paretoguard.engine.loop import draw_reward
 from paretoguard.errors import ProblemError
-from paretoguard.noise import Bernoulli, Bounded, Exact, Gaussian, SubGaussian
 from paretoguard.problem import Instance, Problem
+from paretoguard.problem.noise import Bernoulli, Bounded, Exact, Gaussian, SubGaussian
+from paretoguard.problem.units import correlation
 from paretoguard.settings import check_seed
-from paretoguard.units import correlation
 
 
 def source(instance: Instance) -> Mixed:

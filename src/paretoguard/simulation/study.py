@@ -13,13 +13,14 @@ import numpy as np
 from numpy import float64, int64, uint8
 from numpy.typing import NDArray
 
-from paretoguard import settings, tables
+from paretoguard import settings
 from paretoguard.errors import FileError, Interrupted, SettingsError
 from paretoguard.files import ProblemFile, dumps, loads
 from paretoguard.problem import Instance
 from paretoguard.simulation.instances import load as load_instance
 from paretoguard.simulation.runner import Cell, run_cells
 from paretoguard.simulation.summary import as_texts, summarise
+from paretoguard.verdict import tables
 
 if TYPE_CHECKING:
     from rich.table import Table

@@ -1,10 +1,9 @@
-"""Why each arm has its status: the numbers and the sentences, in the user's names, units and signs."""
+"""Why each arm has its status: sentences in the user's names, units and signs."""
 
 import itertools
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy import float64, int64, uint8
@@ -13,65 +12,11 @@ from numpy.typing import NDArray
 from paretoguard.engine.claims import DOMINATED as DOMINATED_CODE
 from paretoguard.engine.claims import INFEASIBLE as INFEASIBLE_CODE
 from paretoguard.engine.claims import OPTIMAL as OPTIMAL_CODE
-from paretoguard.engine.probe import (
-    DOMINATION,
-    FEASIBILITY,
-    NON_DOMINATION,
-    claim,
-    closest_rival,
-    difference_limit,
-    likeliest_dominator,
-    limits,
-)
-from paretoguard.engine.space import Space
-from paretoguard.engine.state import State
-from paretoguard.problem import STATUSES, Problem
-from paretoguard.verdict import Missing, Verdict, show
-
-MOST_PULLS = 10**12  # more than this is "no number of pulls would do"
-
-
-@dataclass(frozen=True)
-class Snapshot:
-    """Everything an explanation may quote, in the user's units and order."""
-
-    problem: Problem
-    evidence: NamedTuple
-    space: Space
-    state: State
-    means: NDArray[float64]  # [K, d]
-    limits: NDArray[float64]  # [K, d] half-widths; 0 for exact objectives
-    slack: NDArray[float64]  # [K, m] bound minus left-hand side, per constraint
-    slack_limits: NDArray[float64]  # [K, m]
-    row_limits: NDArray[float64]  # [K] half-widths along any unit direction, in standard deviations
-    norms: NDArray[float64]  # [m] engine slack = slack / norm
-    sigma: NDArray[float64]  # [d] half-width of an objective = sigma * half-width in engine units; 0 if exact
-    sign: NDArray[float64]  # [d] +1 max, -1 min
-
-
-def snapshot(problem: Problem, evidence: NamedTuple, space: Space, state: State) -> Snapshot:
-    """The numbers at the present moment."""
-    K, d = space.arms, space.objectives
-    coordinate, row = np.zeros(K), np.zeros(K)
-    limits(evidence, state, coordinate, row)
-    means, sigma, sign = np.zeros((K, d)), np.zeros(d), np.zeros(d)
-    for place, objective in enumerate(space.order):
-        means[:, objective] = state.means[:, place] / space.scale[place]
-        sign[objective] = math.copysign(1.0, space.scale[place])
-        sigma[objective] = 1.0 / abs(space.scale[place]) if place < space.noisy else 0.0
-    m = len(problem.constraints)
-    norms, noisy = np.ones(m), np.zeros(m)
-    for engine_row, (index, norm) in enumerate(problem.engine_rows()):
-        norms[index] = norm
-        noisy[index] = 1.0 if engine_row < space.region.A.shape[0] else 0.0
-    A = np.array([c.coefficients for c in problem.constraints]).reshape(m, d)
-    bound = np.array([c.bound for c in problem.constraints])
-    with np.errstate(invalid="ignore"):
-        half = np.where(sigma > 0, coordinate[:, None] * sigma, 0.0)
-        slack_half = np.where(noisy > 0, row[:, None] * (norms * noisy), 0.0)
-    return Snapshot(
-        problem, evidence, space, state, means, half, bound - means @ A.T, slack_half, row, norms, sigma, sign
-    )
+from paretoguard.engine.probe import closest_rival, difference_limit, likeliest_dominator
+from paretoguard.problem import STATUSES
+from paretoguard.verdict.missing import open_claims
+from paretoguard.verdict.numbers import Snapshot, tightest
+from paretoguard.verdict.result import Missing, Verdict, show
 
 
 def explain(numbers: Snapshot, statuses: NDArray[uint8], via: NDArray[int64], guarantee: str) -> dict[str, Verdict]:
@@ -106,15 +51,6 @@ def _by_name(names: Sequence[str], values: NDArray[float64]) -> dict[str, float]
 # --- constraints ---------------------------------------------------------------------------------------------------
 
 
-def _tightest(numbers: Snapshot, i: int) -> int | None:
-    """The constraint with the least slack in engine units; one that is certain to fail comes first."""
-    if numbers.slack.shape[1] == 0:
-        return None
-    scaled = numbers.slack[i] / numbers.norms
-    certain = (numbers.slack[i] < 0) & (numbers.slack_limits[i] == 0)
-    return int(np.argmin(np.where(certain, -math.inf, scaled)))
-
-
 def _slack_fields(numbers: Snapshot, i: int, row: int | None) -> dict[str, Any]:
     if row is None:
         return {}
@@ -145,7 +81,7 @@ def _failure(numbers: Snapshot, i: int, row: int) -> str:
 
 
 def _why_infeasible(numbers: Snapshot, i: int) -> dict[str, Any]:
-    row = _tightest(numbers, i)
+    row = tightest(numbers, i)
     assert row is not None, "an infeasible arm has a constraint that it fails"
     if numbers.slack[i, row] + numbers.slack_limits[i, row] <= 0:
         return {"reason": _failure(numbers, i, row), **_slack_fields(numbers, i, row)}
@@ -214,28 +150,36 @@ def _why_dominated(numbers: Snapshot, i: int, via: NDArray[int64]) -> dict[str, 
 
 
 def _why_optimal(numbers: Snapshot, i: int) -> dict[str, Any]:
-    row = _tightest(numbers, i)
-    sentences = []
-    if row is not None:
-        slack, half = numbers.slack[i, row], numbers.slack_limits[i, row]
-        sentences.append(
-            f"every constraint holds, the tightest, '{numbers.problem.constraints[row].text}', "
-            f"with {show(slack)} to spare{_at_least(slack - half, half)}"
-        )
+    row = tightest(numbers, i)
     fields = _slack_fields(numbers, i, row)
+    sentences = [] if row is None else [_room_left(numbers, i, row)]
     rival = closest_rival(numbers.evidence, numbers.space, numbers.state, i)
     if rival < 0:
         sentences.append("no other arm can be feasible" if len(numbers.problem.arms) > 1 else "it is the only arm")
+        return {"reason": "; ".join(sentences), **fields}
+    objective, lead, low = _lead(numbers, i, rival)
+    name = list(numbers.problem.objectives)[objective]
+    if low < 0 < numbers.problem.tolerance[name]:
+        ahead = "is not better by more than the tolerance in every objective"
     else:
-        objective, lead, low = _lead(numbers, i, rival)
-        name = list(numbers.problem.objectives)[objective]
         word = _better(numbers.problem.objectives[name])
-        at_least = _at_least(low, float(numbers.sigma[objective]))
-        sentences.append(
-            f"closest rival {numbers.problem.arms[rival]}: {name} is {word} here by {show(lead)}{at_least}"
-        )
-        fields |= {"rival": numbers.problem.arms[rival], "lead": {name: lead}, "lead_low": {name: low}}
+        ahead = f"{name} is {word} here by {show(lead)}{_at_least(low, float(numbers.sigma[objective]))}"
+    sentences.append(f"closest rival {numbers.problem.arms[rival]}: {ahead}")
+    fields |= {"rival": numbers.problem.arms[rival], "lead": {name: lead}, "lead_low": {name: low}}
     return {"reason": "; ".join(sentences), **fields}
+
+
+def _room_left(numbers: Snapshot, i: int, row: int) -> str:
+    """How the tightest constraint holds, or that it does within its tolerance."""
+    slack, half = float(numbers.slack[i, row]), float(numbers.slack_limits[i, row])
+    constraint = numbers.problem.constraints[row]
+    tolerance = numbers.problem.tolerance[constraint.label]
+    if slack - half < 0 < tolerance:
+        return (
+            f"every constraint holds within its tolerance, the tightest, '{constraint.text}', within {show(tolerance)}"
+        )
+    spare = f"{show(slack)} to spare{_at_least(slack - half, half)}"
+    return f"every constraint holds, the tightest, '{constraint.text}', with {spare}"
 
 
 def _lead(numbers: Snapshot, i: int, rival: int) -> tuple[int, float, float]:
@@ -248,79 +192,13 @@ def _lead(numbers: Snapshot, i: int, rival: int) -> tuple[int, float, float]:
     return c, float(gain[c]), float(gain[c] - half[c])
 
 
-# --- what is missing -----------------------------------------------------------------------------------------------
-
-
-def _pulls_needed(numbers: Snapshot, kind: int, i: int, j: int) -> dict[str, int]:
-    """How many more pulls of i (and j) would certify a claim at the present means; {} if no number would.
-
-    The arm with fewer pulls is raised to the other's count first, then both together.
-    """
-    counts = numbers.state.counts
-    now_i, now_j = int(counts[i]), int(counts[j])
-
-    def certified(level: int) -> bool:
-        return bool(
-            claim(numbers.evidence, numbers.space, numbers.state, kind, i, j, max(now_i, level), max(now_j, level))
-            >= 0.0
-        )
-
-    high = max(min(now_i, now_j), 1)
-    while not certified(high):
-        high *= 2
-        if high > MOST_PULLS:
-            return {}
-    low = high // 2
-    while low + 1 < high:
-        middle = (low + high) // 2
-        low, high = (low, middle) if certified(middle) else (middle, high)
-    needed = {numbers.problem.arms[k]: max(0, high - int(counts[k])) for k in {i: None, j: None}}
-    return {arm: number for arm, number in needed.items() if number > 0}
-
-
-def _missing(numbers: Snapshot, kind: int, i: int, j: int, text: str) -> Missing:
-    return Missing(text, _pulls_needed(numbers, kind, i, j))
-
-
-def _holds(numbers: Snapshot, kind: int, i: int, j: int) -> bool:
-    counts = numbers.state.counts
-    value = claim(numbers.evidence, numbers.space, numbers.state, kind, i, j, int(counts[i]), int(counts[j]))
-    return bool(value >= 0.0)
+# --- undecided arms --------------------------------------------------------------------------------------------------
 
 
 def _why_undecided(numbers: Snapshot, i: int, statuses: NDArray[uint8]) -> dict[str, Any]:
     if numbers.state.counts[i] == 0:
         return {"reason": "never pulled", "missing": Missing("a first pull", {numbers.problem.arms[i]: 1})}
-    row = _tightest(numbers, i)
-    looks, options = _open_claims(numbers, i, row)
+    row = tightest(numbers, i)
+    looks, options = open_claims(numbers, i, row)
     missing = options[0] if options else Missing("until other arms have results", {})
     return {"reason": f"{looks}; not certain yet {missing}", "missing": missing, **_slack_fields(numbers, i, row)}
-
-
-def _open_claims(numbers: Snapshot, i: int, row: int | None) -> tuple[str, list[Missing]]:
-    """What arm i looks like, and the claims that would settle it, the decisive one first."""
-    arms, state = numbers.problem.arms, numbers.state
-    text = "" if row is None else f"'{numbers.problem.constraints[row].text}'"
-    if state.optimal[i] == 1:
-        rival = closest_rival(numbers.evidence, numbers.space, state, i)
-        options = []
-        if not _holds(numbers, FEASIBILITY, i, i):
-            options.append(_missing(numbers, FEASIBILITY, i, i, f"that {text} holds"))
-        if rival >= 0 and not _holds(numbers, NON_DOMINATION, i, rival):
-            options.append(_missing(numbers, NON_DOMINATION, i, rival, f"that {arms[rival]} does not dominate it"))
-        return "looks optimal", sorted(options, key=_cost, reverse=True)  # all are needed: the dearest decides
-    by = likeliest_dominator(numbers.evidence, numbers.space, state, i)
-    options = []
-    if by >= 0 and not _holds(numbers, DOMINATION, i, by):
-        options.append(_missing(numbers, DOMINATION, i, by, f"that {arms[by]} dominates it"))
-    elif by >= 0:
-        side = f"on which side of the constraints {arms[by]}, which dominates it, lies"
-        options.append(_missing(numbers, FEASIBILITY, by, by, side))
-    if state.inside[i] == 0:
-        options.append(_missing(numbers, FEASIBILITY, i, i, f"that {text} fails"))
-    looks = "looks dominated" if state.inside[i] == 1 else "looks infeasible"
-    return looks, sorted(options, key=_cost)  # one is enough: the cheapest decides
-
-
-def _cost(missing: Missing) -> float:
-    return float(sum(missing.pulls.values())) if missing.pulls else math.inf
