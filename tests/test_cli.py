@@ -313,12 +313,15 @@ def _is_refused(result: Any, *words: str) -> None:
 def test_ctrl_c_keeps_the_runs_that_had_finished(tmp_path: Path) -> None:
     run("simulate", "simplex", "--runs", "1")  # compiled by now
     out = tmp_path / "study.npz"
-    simulating = process("simulate", "simplex", "--runs", "10000000", "--json", "--out", str(out))
-    time.sleep(4)
-    simulating.send_signal(signal.SIGINT)
-    stdout, stderr = simulating.communicate(timeout=60)
-    assert simulating.returncode == 130
-    assert "Traceback" not in stderr
+    for patience in (3, 10, 30):  # a busy machine may need longer before the first run ends
+        simulating = process("simulate", "simplex", "--runs", "10000000", "--json", "--out", str(out))
+        time.sleep(patience)
+        simulating.send_signal(signal.SIGINT)
+        stdout, stderr = simulating.communicate(timeout=120)
+        assert simulating.returncode == 130
+        assert "Traceback" not in stderr
+        if stdout and json.loads(stdout)["runs"] > 0:
+            break
     printed = json.loads(stdout)
     assert printed["interrupted"] is True
     assert 0 < printed["runs"] < 10_000_000
@@ -327,13 +330,16 @@ def test_ctrl_c_keeps_the_runs_that_had_finished(tmp_path: Path) -> None:
 
 def test_ctrl_c_shows_what_a_run_knows() -> None:
     run("run", "simplex", "--budget", "1")
-    running = process("run", "secukinumab", "--delta", "1e-300")
-    time.sleep(4)
-    running.send_signal(signal.SIGINT)
-    stdout, stderr = running.communicate(timeout=60)
-    assert running.returncode == 130
+    for patience in (3, 10, 30):
+        running = process("run", "secukinumab", "--delta", "1e-300")
+        time.sleep(patience)
+        running.send_signal(signal.SIGINT)
+        stdout, stderr = running.communicate(timeout=120)
+        assert running.returncode == 130
+        assert "Traceback" not in stderr
+        if stdout:
+            break
     assert "undecided" in stdout
-    assert "Traceback" not in stderr
 
 
 def test_a_closed_pipe_is_not_an_error() -> None:

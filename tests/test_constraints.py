@@ -9,8 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from paretoguard import consistency
 from paretoguard.errors import ConstraintError, ProblemError
+from paretoguard.problem import consistency
 from paretoguard.problem.consistency import clash, greatest, implied
 from paretoguard.problem.constraints import (
     Constraint,

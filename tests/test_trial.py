@@ -174,7 +174,7 @@ def test_explanations_speak_of_the_tolerance() -> None:
     for arm, other in (("a", "b"), ("b", "a")):
         reason = result.verdicts[arm].reason
         assert "every constraint holds within its tolerance, the tightest, 'x >= 0.5', within 0.2" in reason
-        assert f"closest rival {other}: is not better by more than the tolerance in every objective" in reason
+        assert f"closest rival {other}, which is not better by more than the tolerance in every objective" in reason
 
 
 def test_an_objective_may_be_called_as_a_column_is() -> None:

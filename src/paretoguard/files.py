@@ -56,6 +56,13 @@ class ProblemFile:
     sources: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     settings: Mapping[str, Any] = field(default_factory=dict)
 
+    @property
+    def instance(self) -> Instance:
+        """The problem with its means, to simulate."""
+        if self.means is None:
+            raise FileError("this problem file gives no means, so there is nothing to simulate; give each arm a mean")
+        return Instance(self.problem, self.means)
+
     def save(self, path: str | PathLike[str]) -> None:
         """Write the file; `load` reads the same values back."""
         try:

@@ -132,10 +132,12 @@ def check_seed(seed: Any) -> int:
     return int(seed)
 
 
-def check_count(value: Any, name: str, meaning: str) -> int:
-    """A whole number of at least 1."""
+def check_count(value: Any, name: str, meaning: str, most: int = 2**62) -> int:
+    """A whole number of at least 1, and at most `most`."""
     if not isinstance(value, Integral) or isinstance(value, bool) or int(value) < 1:
         raise SettingsError(f"{name} is {value!r}; it is {meaning}, a whole number of at least 1")
+    if int(value) > most:
+        raise SettingsError(f"{name} is {value!r}; it is {meaning}, at most {most:,}")
     return int(value)
 
 

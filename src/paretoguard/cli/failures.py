@@ -15,8 +15,9 @@ UNDECIDED, WRONG_INPUT, INTERRUPTED, BROKEN_PIPE = 1, 2, 130, 141
 
 
 def fail(message: str) -> typer.Exit:
-    """Say what is wrong; raise what this returns."""
-    typer.echo(f"error: {' '.join(message.split())}", err=True)
+    """Say what is wrong, in one paragraph; raise what this returns. Line breaks stay: a caret points at its line."""
+    lines = (line.rstrip() for line in message.splitlines())
+    typer.echo("error: " + "\n".join(line for line in lines if line), err=True)
     return typer.Exit(WRONG_INPUT)
 
 

@@ -36,12 +36,16 @@ Algorithms = Annotated[
     list[str] | None,
     typer.Option(
         metavar="NAME",
-        help="What chooses the next arm; repeat it, or use commas. \\[default: the file's, else e-cape]",
+        help="What chooses the next arm: e-cape, two-stage, racing, uniform; repeat it, or use commas. "
+        "\\[default: the file's, else e-cape]",
     ),
 ]
 Evidences = Annotated[
     list[str] | None,
-    typer.Option(metavar="NAME", help="When to believe a claim; as above. \\[default: the file's, else practical]"),
+    typer.Option(
+        metavar="NAME",
+        help="When to believe a claim: practical, theorem; as above. \\[default: the file's, else practical]",
+    ),
 ]
 Deltas = Annotated[
     list[str] | None,

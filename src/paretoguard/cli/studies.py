@@ -13,6 +13,10 @@ DROPPABLE = ("std", "median", "q95", "guarantee")  # where it is narrow, the fir
 LEFT = ("instance", "algorithm", "evidence", "guarantee")
 ERROR = "error: share of runs with a false claim, with its one-sided 95% limit (Clopper–Pearson)"
 
+HEURISTIC = (
+    "heuristic: no guarantee. `run` and pg.identify take 'theorem' unless told otherwise, which costs more samples"
+)
+
 
 def print_study(console: "Console", study: Study) -> None:
     """One row for each instance × algorithm × evidence × delta."""
@@ -29,3 +33,5 @@ def print_study(console: "Console", study: Study) -> None:
     if same:
         console.print(" · ".join(f"{key}: {cell}" for key, cell in same.items()))
     console.print(ERROR)
+    if any(row["guarantee"] == "heuristic" for row in study.summary()):
+        console.print(HEURISTIC)

@@ -159,7 +159,7 @@ def _shading(problem: Problem, axes: list[Axis]) -> str:
     """What the shaded part of the picture means."""
     if not problem.constraints:
         return ""
-    return "constraints drawn hold" if _hidden_constraints(problem, axes) else "constraints hold"
+    return "constraints on these two hold" if _hidden_constraints(problem, axes) else "constraints hold"
 
 
 def _hidden_constraints(problem: Problem, axes: list[Axis]) -> list[str]:

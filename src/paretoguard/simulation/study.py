@@ -25,7 +25,10 @@ from paretoguard.verdict import tables
 if TYPE_CHECKING:
     from rich.table import Table
 
+Simulated = Instance | ProblemFile | str  # a name such as "covboost" stands for its instance
+
 FORMAT = 1
+MOST_RUNS = 10**8  # of each kind: their records fill the memory of a large machine
 NO_ARM = 255  # pads `statuses` where an instance has fewer arms than the widest one
 _STATUS_OF = {1: "answered", 2: "budget"}
 _COLUMNS: list[tuple[str, Any]] = [
@@ -63,7 +66,7 @@ class Study:
 
     def extend(self, runs: int, *, threads: int | None = None) -> "Study":
         """The same study with `runs` runs of each kind; runs already there are kept as they are."""
-        wanted = settings.check_count(runs, "runs", "the number of runs of each kind")
+        wanted = settings.check_count(runs, "runs", "the number of runs of each kind", MOST_RUNS)
         todo = [(cell, _absent(self._rows(cell)["run"], wanted)) for cell in self.cells]
         return _collect(self, todo, threads)
 
@@ -127,14 +130,14 @@ class Study:
         return self.table()
 
     def __repr__(self) -> str:
-        return tables.render(self.table(), width=150)
+        return tables.render(self.table())
 
     def _repr_html_(self) -> str:
         return tables.as_html(f"{len(self.records):,} simulated runs", self.rows())
 
 
 def simulate(
-    instance: Instance | str | Sequence[Instance | str],
+    instance: Simulated | Sequence[Simulated],
     *,
     algorithms: str | settings.Algorithm | Sequence[str | settings.Algorithm],
     evidence: str | settings.Evidence | Sequence[str | settings.Evidence] = "practical",
@@ -166,11 +169,14 @@ def _listed(value: Any) -> list[Any]:
     return list(value) if isinstance(value, Iterable) and not isinstance(value, str) else [value]
 
 
-def _instances(given: Instance | str | Sequence[Instance | str]) -> list[Instance]:
-    found = [load_instance(one) if isinstance(one, str) else one for one in _listed(given)]
+def _instances(given: Simulated | Sequence[Simulated]) -> list[Instance]:
+    found = [
+        load_instance(one) if isinstance(one, str) else one.instance if isinstance(one, ProblemFile) else one
+        for one in _listed(given)
+    ]
     for one in found:
         if not isinstance(one, Instance):
-            raise SettingsError(f"cannot simulate {one!r}; expected an Instance or the name of one")
+            raise SettingsError(f"cannot simulate {one!r}; expected an Instance, the name of one, or pg.load(path)")
     if not found:
         raise SettingsError("no instance to simulate was given")
     return found

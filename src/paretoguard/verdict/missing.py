@@ -56,7 +56,7 @@ def _holds(numbers: Snapshot, kind: int, i: int, j: int) -> bool:
 def open_claims(numbers: Snapshot, i: int, row: int | None) -> tuple[str, list[Missing]]:
     """What arm i looks like, and the claims that would settle it, the decisive one first."""
     arms, state = numbers.problem.arms, numbers.state
-    text = "" if row is None else f"'{numbers.problem.constraints[row].text}'"
+    text = "" if row is None else str(numbers.problem.constraints[row])
     if state.optimal[i] == 1:
         rival = closest_rival(numbers.evidence, numbers.space, state, i)
         options = []
@@ -66,16 +66,19 @@ def open_claims(numbers: Snapshot, i: int, row: int | None) -> tuple[str, list[M
             options.append(_missing(numbers, NON_DOMINATION, i, rival, f"that {arms[rival]} does not dominate it"))
         return "looks optimal", sorted(options, key=_cost, reverse=True)  # all are needed: the dearest decides
     by = likeliest_dominator(numbers.evidence, numbers.space, state, i)
-    options = []
+    below: list[Missing] = []
     if by >= 0 and not _holds(numbers, DOMINATION, i, by):
-        options.append(_missing(numbers, DOMINATION, i, by, f"that {arms[by]} dominates it"))
+        below.append(_missing(numbers, DOMINATION, i, by, f"that {arms[by]} dominates it"))
     elif by >= 0:
         side = f"on which side of the constraints {arms[by]}, which dominates it, lies"
-        options.append(_missing(numbers, FEASIBILITY, by, by, side))
-    if state.inside[i] == 0:
-        options.append(_missing(numbers, FEASIBILITY, i, i, f"that {text} fails"))
-    looks = "looks dominated" if state.inside[i] == 1 else "looks infeasible"
-    return looks, sorted(options, key=_cost)  # one is enough: the cheapest decides
+        below.append(_missing(numbers, FEASIBILITY, by, by, side))
+    if state.inside[i] == 1:
+        return "looks dominated", below
+    # One claim is enough for an arm outside: the cheaper decides.
+    fails = _missing(numbers, FEASIBILITY, i, i, f"that {text} fails")
+    if below and _cost(below[0]) < _cost(fails):
+        return "looks dominated and infeasible", below
+    return "looks infeasible", [fails]
 
 
 def _cost(missing: Missing) -> float:

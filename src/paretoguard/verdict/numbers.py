@@ -30,6 +30,7 @@ class Snapshot:
     norms: NDArray[float64]  # [m] engine slack = slack / norm
     sigma: NDArray[float64]  # [d] half-width of an objective = sigma * half-width in engine units; 0 if exact
     sign: NDArray[float64]  # [d] +1 max, -1 min
+    support: NDArray[float64]  # [2, d] the least and greatest mean that the declared noise allows
 
 
 def snapshot(problem: Problem, evidence: NamedTuple, space: Space, state: State) -> Snapshot:
@@ -52,8 +53,9 @@ def snapshot(problem: Problem, evidence: NamedTuple, space: Space, state: State)
     with np.errstate(invalid="ignore"):
         half = np.where(sigma > 0, coordinate[:, None] * sigma, 0.0)
         slack_half = np.where(noisy > 0, row[:, None] * (norms * noisy), 0.0)
+    support = np.array([noise.support for noise in problem.noise.values()]).T
     return Snapshot(
-        problem, evidence, space, state, means, half, bound - means @ A.T, slack_half, row, norms, sigma, sign
+        problem, evidence, space, state, means, half, bound - means @ A.T, slack_half, row, norms, sigma, sign, support
     )
 
 

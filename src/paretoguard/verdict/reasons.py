@@ -38,8 +38,8 @@ def _verdict(numbers: Snapshot, i: int, statuses: NDArray[uint8], via: NDArray[i
         guarantee=guarantee,
         pulls=int(numbers.state.counts[i]),
         mean=_by_name(names, mean),
-        low=_by_name(names, mean - half),
-        high=_by_name(names, mean + half),
+        low=_by_name(names, np.maximum(mean - half, numbers.support[0])),
+        high=_by_name(names, np.minimum(mean + half, numbers.support[1])),
         **explained,
     )
 
@@ -68,13 +68,15 @@ def _at_least(limit: float, half: float) -> str:
 
     An algorithm that drops arms on the way may rest on a limit that was certified earlier than now.
     """
-    return f" (at least {show(limit)})" if half > 0 and limit >= 0 else ""
+    if half <= 0 or limit < 0:
+        return ""
+    return " (just certain)" if limit < 0.01 * half else f" (at least {show(limit)})"
 
 
 def _failure(numbers: Snapshot, i: int, row: int) -> str:
     """`'safety >= 0.4' fails by 0.012 (at least 0.003)`."""
     slack, half = numbers.slack[i, row], numbers.slack_limits[i, row]
-    text = f"'{numbers.problem.constraints[row].text}' fails by {show(-slack)}"
+    text = f"{numbers.problem.constraints[row]} fails by {show(-slack)}"
     if half == 0:
         return f"{text} exactly"
     return text + _at_least(-slack - half, half)
@@ -160,11 +162,11 @@ def _why_optimal(numbers: Snapshot, i: int) -> dict[str, Any]:
     objective, lead, low = _lead(numbers, i, rival)
     name = list(numbers.problem.objectives)[objective]
     if low < 0 < numbers.problem.tolerance[name]:
-        ahead = "is not better by more than the tolerance in every objective"
+        ahead = ", which is not better by more than the tolerance in every objective"
     else:
         word = _better(numbers.problem.objectives[name])
-        ahead = f"{name} is {word} here by {show(lead)}{_at_least(low, float(numbers.sigma[objective]))}"
-    sentences.append(f"closest rival {numbers.problem.arms[rival]}: {ahead}")
+        ahead = f": {name} is {word} here by {show(lead)}{_at_least(low, lead - low)}"
+    sentences.append(f"closest rival {numbers.problem.arms[rival]}{ahead}")
     fields |= {"rival": numbers.problem.arms[rival], "lead": {name: lead}, "lead_low": {name: low}}
     return {"reason": "; ".join(sentences), **fields}
 
@@ -175,11 +177,9 @@ def _room_left(numbers: Snapshot, i: int, row: int) -> str:
     constraint = numbers.problem.constraints[row]
     tolerance = numbers.problem.tolerance[constraint.label]
     if slack - half < 0 < tolerance:
-        return (
-            f"every constraint holds within its tolerance, the tightest, '{constraint.text}', within {show(tolerance)}"
-        )
+        return f"every constraint holds within its tolerance, the tightest, {constraint}, within {show(tolerance)}"
     spare = f"{show(slack)} to spare{_at_least(slack - half, half)}"
-    return f"every constraint holds, the tightest, '{constraint.text}', with {spare}"
+    return f"every constraint holds, the tightest, {constraint}, with {spare}"
 
 
 def _lead(numbers: Snapshot, i: int, rival: int) -> tuple[int, float, float]:
