@@ -333,7 +333,7 @@ def test_the_axis_of_a_study_is_logarithmic_where_samples_spread_widely() -> Non
 
 def test_a_study_without_runs_is_refused() -> None:
     study = pg.simulate("simplex", algorithms="e-cape", runs=1)
-    empty = pg.Study(study.cells, 0, None, study.records[:0], study.pulls[:0], study.statuses[:0])
+    empty = pg.Study(study.cells, study.design, study.records[:0], study.pulls[:0], study.statuses[:0])
     with pytest.raises(pg.SettingsError, match="no finished run"):
         draw_comparison(empty)
 

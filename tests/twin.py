@@ -215,6 +215,43 @@ class Twin:
             return []
         return [self.t % self.problem.arms] if algorithm == "uniform" else self.ecape()
 
+    def batch(self, algorithm: str, size: int) -> list[int]:
+        """`size` arms to pull before the next decision; [] when the answer is found.
+
+        Pending pulls count in the sampling rule, as if they had been made and had left the means where they are, and
+        never in the evidence on which to stop.
+        """
+        chosen = self.decide(algorithm)[:size]
+        if not chosen:
+            return []
+        if 0 in self.counts:
+            chosen = []
+            while len(chosen) < size:
+                chosen.append(min((n + chosen.count(i), i) for i, n in enumerate(self.counts))[1])
+            return chosen
+        real = list(self.counts)
+        while len(chosen) < size:
+            self.counts = [n + chosen.count(i) for i, n in enumerate(real)]
+            self.prepare()
+            chosen += self.select(algorithm) or [chosen[0]]
+        self.counts = real
+        return chosen[:size]
+
+    def select(self, algorithm: str) -> list[int]:
+        """The sampling rule alone; [] when it has no wish."""
+        if algorithm == "uniform":
+            return [self.t % self.problem.arms]
+        if algorithm == "racing":
+            active = [i for i in range(self.problem.arms) if i not in self.decided]
+            most = max(self.counts[i] for i in active)
+            return [i for i in active if self.counts[i] < most] or active
+        if algorithm.startswith("two-stage"):
+            if self.kept is None:
+                unsure = [(math.sqrt(n) * eta, i) for i, (n, eta) in enumerate(zip(self.counts, self.eta, strict=True))]
+                return [min(pair)[1]] if (pair := [u for u in unsure if self.gamma[u[1]] < 0]) else []
+            return self.two_stage(algorithm)
+        return [] if self.stops() else self.ecape()
+
     def ecape(self) -> list[int]:
         z2, leader = self.z2()
         if z2 >= 0:
@@ -225,8 +262,14 @@ class Twin:
         return [leader, min(rivals)[1]] if rivals else [leader]
 
     def racing(self) -> list[int]:
-        """Judge the round that has just ended; the arms still active, or [] when all are decided."""
+        """Judge the round that has just ended; the arms still active, or [] when all are decided.
+
+        With batches a decision may come in the middle of a round: then the round goes on.
+        """
         active = [i for i in range(self.problem.arms) if i not in self.decided]
+        behind = [i for i in active if self.counts[i] < max(self.counts[j] for j in active)]
+        if behind:
+            return behind
         out = {i: 3 for i in active if not self.inside[i] and self.gamma[i] > 0}
         for i in active:
             judges = [j for j in active if j != i and self.inside[j] and self.gamma[j] > 0]

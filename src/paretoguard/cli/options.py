@@ -55,6 +55,10 @@ Deltas = Annotated[
 ]
 Runs = Annotated[int, typer.Option(metavar="N", help="Runs of each kind.")]
 Threads = Annotated[int | None, typer.Option(metavar="N", help="Threads; results are the same. \\[default: all cores]")]
+Batch = Annotated[
+    int,
+    typer.Option(metavar="N", help="Arms pulled before the next decision, such as a cohort."),
+]
 Out = Annotated[Path | None, typer.Option(metavar="FILE", help="Save the study (.npz), for pg.Study.load.")]
 Csv = Annotated[Path | None, typer.Option(metavar="FILE", help="Save the records, one line per run.")]
 

@@ -10,6 +10,7 @@ from paretoguard.cli.failures import INTERRUPTED
 from paretoguard.cli.given import check_picture, check_writable, find, items, numbers, shared
 from paretoguard.cli.options import (
     Algorithms,
+    Batch,
     Budget,
     Csv,
     Deltas,
@@ -45,6 +46,7 @@ def simulate(
     seed: Seed = None,
     budget: Budget = None,
     threads: Threads = None,
+    batch: Batch = 1,
     out: Out = None,
     csv: Csv = None,
     plot: Plot = None,
@@ -67,6 +69,7 @@ def simulate(
         seed=seed if seed is not None else shared(found, "seed", 0),
         budget=budget if budget is not None else shared(found, "budget", None),
         threads=threads,
+        batch=batch,
     )
     _show(study, interrupted, json)
     _save(study, out, csv, plot)
@@ -94,7 +97,7 @@ def _show(study: "Study", interrupted: bool, json: bool) -> None:
     if interrupted:
         remarks().print("interrupted: these are the runs that had finished")
     if json:
-        head = {"seed": study.seed, "budget": study.budget, "runs": len(study.records), "interrupted": interrupted}
+        head = {**study.design._asdict(), "runs": len(study.records), "interrupted": interrupted}
         print_json({**head, "summary": study.summary()})
     else:
         print_study(answers(), study)

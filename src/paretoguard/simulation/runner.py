@@ -44,6 +44,14 @@ class Cell:
         return f"{instance} × {algorithm} × {evidence} × {delta:g}"
 
 
+class Design(NamedTuple):
+    """What all runs of a study share."""
+
+    seed: int
+    budget: int | None = None
+    batch: int = 1
+
+
 class Block(NamedTuple):
     """Finished runs of one cell."""
 
@@ -57,7 +65,7 @@ class Block(NamedTuple):
 
 
 def run_cells(
-    todo: Sequence[tuple[Cell, NDArray[int64]]], seed: int, budget: int, threads: int | None
+    todo: Sequence[tuple[Cell, NDArray[int64]]], design: Design, threads: int | None
 ) -> tuple[list[Block], bool]:
     """Run the given runs of each cell; return finished blocks, and whether Ctrl-C cut the work short."""
     workers = _available_cores() if threads is None else settings.check_count(threads, "threads", "how many to use")
@@ -68,8 +76,8 @@ def run_cells(
     with progress(total, "simulating") as report, ThreadPoolExecutor(workers) as pool:
         pending: set[Future[Block]] = set()
         try:
-            _compile(todo, seed, budget)
-            pending = {pool.submit(_run, cell, runs, seed, budget, stop, report) for cell, runs in jobs}
+            _compile(todo, design)
+            pending = {pool.submit(_run, cell, runs, design, stop, report) for cell, runs in jobs}
             while pending:
                 finished, pending = wait(pending, timeout=0.2, return_when=FIRST_COMPLETED)
                 done += [future.result() for future in finished]
@@ -96,26 +104,27 @@ def _parts(runs: NDArray[int64], workers: int) -> Iterator[NDArray[int64]]:
         yield runs[first : first + size]
 
 
-def _compile(todo: Sequence[tuple[Cell, NDArray[int64]]], seed: int, budget: int) -> None:
+def _compile(todo: Sequence[tuple[Cell, NDArray[int64]]], design: Design) -> None:
     """Compile (or load) each kernel once, here, before the threads ask for it all at the same time."""
     kinds = set()
     for cell, runs in todo:
         kind = (type(cell.algorithm), type(cell.evidence))
         if len(runs) and kind not in kinds:
             kinds.add(kind)
-            _run(cell, runs[:0], seed, budget, threading.Event(), lambda finished: None)
+            _run(cell, runs[:0], design, threading.Event(), lambda finished: None)
 
 
-def _run(cell: Cell, runs: NDArray[int64], seed: int, budget: int, stop: threading.Event, report: Report) -> Block:
+def _run(cell: Cell, runs: NDArray[int64], design: Design, stop: threading.Event, report: Report) -> Block:
     """Simulate the given runs, looking up every STEPS samples; on `stop`, return those that had finished."""
     space = cell.instance.problem.space()
     policy, evidence = cell.algorithm.fit(space), cell.evidence.fit(cell.delta, space)
-    state, via = new_state(space, key(seed, 0)), np.zeros(space.arms, dtype=int64)
+    state, via = new_state(space, key(design.seed, 0)), np.zeros(space.arms, dtype=int64)
     drawn_from, outcomes = source(cell.instance), new_outcomes(runs.astype(uint64), space.arms)
-    ns = np.zeros(len(runs), dtype=int64)
+    ns, batch = np.zeros(len(runs), dtype=int64), np.zeros(design.batch, dtype=int64)
+    budget = settings.check_budget(design.budget)
     while not stop.is_set():
         first, begun = int(outcomes.cursor[NEXT]), time.thread_time_ns()
-        taken = advance(policy, evidence, space, drawn_from, state, via, outcomes, STEPS, budget)
+        taken = advance(policy, evidence, space, drawn_from, state, via, outcomes, STEPS, budget, batch)
         last = int(outcomes.cursor[NEXT])
         if taken == 0:
             break

@@ -18,7 +18,7 @@ from paretoguard.errors import FileError, Interrupted, SettingsError
 from paretoguard.files import ProblemFile, dumps, loads
 from paretoguard.problem import Instance
 from paretoguard.simulation.instances import load as load_instance
-from paretoguard.simulation.runner import Cell, run_cells
+from paretoguard.simulation.runner import Cell, Design, run_cells
 from paretoguard.simulation.summary import as_texts, summarise
 from paretoguard.verdict import tables
 
@@ -51,8 +51,7 @@ class Study:
     """
 
     cells: tuple[Cell, ...]
-    seed: int
-    budget: int | None
+    design: Design
     records: NDArray[Any]
     pulls: NDArray[int64]
     statuses: NDArray[uint8]
@@ -109,8 +108,7 @@ class Study:
             raise FileError(f"'{path}' has study format {found!r}; this version reads format {FORMAT}")
         return cls(
             _cells_from(header),
-            int(header["seed"]),
-            header["budget"],
+            Design(**header["design"]),
             arrays["records"],
             arrays["pulls"],
             arrays["statuses"],
@@ -146,11 +144,13 @@ def simulate(
     seed: int = 0,
     budget: int | None = None,
     threads: int | None = None,
+    batch: int = 1,
 ) -> Study:
     """Simulate every combination, `runs` times each, on all cores; the same for any number of threads.
 
-    Run number r sees the same rewards whatever the algorithm. Ctrl-C raises `Interrupted`, whose `study` holds the runs
-    that had finished.
+    `batch` is the number of arms pulled before the next decision (a cohort, several workers); with 1, each decision is
+    pulled as the algorithm makes it. Run number r sees the same rewards whatever the algorithm. Ctrl-C raises
+    `Interrupted`, whose `study` holds the runs that had finished.
     """
     cells = tuple(
         Cell(one, settings.algorithm(how), settings.evidence(what), settings.check_delta(level))
@@ -161,7 +161,8 @@ def simulate(
     )
     _refuse_repeats(cells)
     settings.check_budget(budget)
-    empty = Study(cells, settings.check_seed(seed), budget, *_empty(cells))
+    settings.check_count(batch, "batch", "the number of arms pulled before the next decision")
+    empty = Study(cells, Design(settings.check_seed(seed), budget, batch), *_empty(cells))
     return empty.extend(runs, threads=threads)
 
 
@@ -221,7 +222,7 @@ def _collect(study: Study, todo: Sequence[tuple[Cell, NDArray[int64]]], threads:
     """Run what is to do and add it to the study; on Ctrl-C raise Interrupted with what there is."""
     records, pulls, statuses = [study.records], [study.pulls], [study.statuses]
     widest = study.pulls.shape[1]
-    blocks, interrupted = run_cells(todo, study.seed, settings.check_budget(study.budget), threads)
+    blocks, interrupted = run_cells(todo, study.design, threads)
     for block in blocks:
         if len(block.runs) == 0:
             continue
@@ -249,15 +250,14 @@ def _in_order(study: Study, records: NDArray[Any], pulls: NDArray[int64], status
     for number, cell in enumerate(study.cells):
         place[_of_cell(records, cell)] = number
     order = np.lexsort((records["run"], place))
-    return Study(study.cells, study.seed, study.budget, records[order], pulls[order], statuses[order])
+    return Study(study.cells, study.design, records[order], pulls[order], statuses[order])
 
 
 def _header(study: Study) -> dict[str, Any]:
     instances = {cell.instance.name: cell.instance for cell in study.cells}
     return {
         "format": FORMAT,
-        "seed": study.seed,
-        "budget": study.budget,
+        "design": study.design._asdict(),
         "instances": {
             name: {"file": dumps(ProblemFile(one.problem, one.means)), "provenance": one.provenance}
             for name, one in instances.items()

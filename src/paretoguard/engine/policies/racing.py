@@ -12,13 +12,13 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
-from numpy import uint8
+from numpy import int64, uint8
 from numpy.typing import NDArray
 
 from paretoguard.engine.claims import DOMINATED, INFEASIBLE, OPTIMAL, UNDECIDED
 from paretoguard.engine.evidence.parts import dominated, moment, undominated
 from paretoguard.engine.jit import inner
-from paretoguard.engine.policies.parts import answer, decide, queue_unseen, restart
+from paretoguard.engine.policies.parts import answer, decide, queue_unseen, restart, select
 from paretoguard.engine.space import Space
 from paretoguard.engine.state import CLOCK, QUEUED, State, refresh
 
@@ -28,6 +28,7 @@ class RacingMemory(NamedTuple):
 
     decided: NDArray[uint8]  # [K] the status of arms that left the race; 0 for active ones
     verdict: NDArray[uint8]  # [K] what this round decides
+    judged: NDArray[int64]  # [1] when a round was last judged: asking twice must not judge it twice
 
 
 @dataclass(frozen=True)
@@ -38,11 +39,13 @@ class Racing:
 
     def fit(self, space: Space) -> RacingMemory:
         """Room for what was decided."""
-        return RacingMemory(np.zeros(space.arms, dtype=uint8), np.zeros(space.arms, dtype=uint8))
+        flags = np.zeros(space.arms, dtype=uint8), np.zeros(space.arms, dtype=uint8)
+        return RacingMemory(*flags, np.zeros(1, dtype=int64))
 
 
 @restart.register(RacingMemory)
 def _restart(policy: RacingMemory) -> None:
+    policy.judged[0] = 0
     for i in range(policy.decided.shape[0]):
         policy.decided[i] = UNDECIDED
 
@@ -53,15 +56,40 @@ def _decide(policy: RacingMemory, evidence: NamedTuple, space: Space, state: Sta
     if queued > 0:
         return queued
     refresh(evidence, space, state)
-    now = moment(evidence, state.tally[CLOCK])
-    _judge(policy, evidence, now, space, state, False)
-    _judge(policy, evidence, now, space, state, True)
+    if _round_is_over(policy, space, state) and policy.judged[0] < state.tally[CLOCK]:
+        policy.judged[0] = state.tally[CLOCK]
+        now = moment(evidence, state.tally[CLOCK])
+        _judge(policy, evidence, now, space, state, False)
+        _judge(policy, evidence, now, space, state, True)
+    return select(policy, evidence, space, state)
+
+
+@select.register(RacingMemory)
+def _select(policy: RacingMemory, evidence: NamedTuple, space: Space, state: State) -> int:
+    """The active arms that the round has not reached yet; all of them when a round begins."""
+    most = 0
     for i in range(space.arms):
         if policy.decided[i] == UNDECIDED:
+            most = max(most, state.counts[i])
+    new_round = _round_is_over(policy, space, state)
+    queued = 0
+    for i in range(space.arms):
+        if policy.decided[i] == UNDECIDED and (new_round or state.counts[i] < most):
             state.queue[queued] = i
             queued += 1
     state.tally[QUEUED] = queued
     return queued
+
+
+@inner
+def _round_is_over(policy: RacingMemory, space: Space, state: State) -> bool:
+    """Have all active arms the same number of pulls?"""
+    least, most = -1, -1
+    for i in range(space.arms):
+        if policy.decided[i] == UNDECIDED:
+            most = max(most, state.counts[i])
+            least = state.counts[i] if least < 0 else min(least, state.counts[i])
+    return least == most
 
 
 @inner
