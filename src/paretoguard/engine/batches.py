@@ -7,16 +7,70 @@ so that the rule moves on to the next arm in need.
 
 from typing import NamedTuple
 
+import numpy as np
 from numpy import int64
 from numpy.typing import NDArray
 
-from paretoguard.engine.jit import aside, inner
+from paretoguard.engine.jit import inner, part
 from paretoguard.engine.policies.parts import decide, select
 from paretoguard.engine.space import Space
 from paretoguard.engine.state import UNSEEN, State, recount
 
 
-@aside
+class Single(NamedTuple):
+    """Pull each decision as the algorithm makes it."""
+
+    size: int = 1
+
+
+class Batch(NamedTuple):
+    """Pull as many arms as there is room for before the next decision."""
+
+    arms: NDArray[int64]  # [n]
+
+
+def cohort(size: int) -> Single | Batch:
+    """How to pull `size` arms before the next decision."""
+    return Single() if size == 1 else Batch(np.zeros(size, dtype=int64))
+
+
+@part
+def choose(pace: NamedTuple, policy: NamedTuple, evidence: NamedTuple, space: Space, state: State, left: int) -> int:
+    """Choose the arms to pull before the next decision; return how many (0: the answer is found)."""
+    raise TypeError(f"{type(pace).__name__} has no registered `choose`")
+
+
+@part
+def chosen(pace: NamedTuple, state: State, k: int) -> int:
+    """The k-th arm chosen."""
+    raise TypeError(f"{type(pace).__name__} has no registered `chosen`")
+
+
+@choose.register(Single)
+def _choose_single(
+    pace: Single, policy: NamedTuple, evidence: NamedTuple, space: Space, state: State, left: int
+) -> int:
+    return int(decide(policy, evidence, space, state))
+
+
+@chosen.register(Single)
+def _chosen_single(pace: Single, state: State, k: int) -> int:
+    return int(state.queue[k])
+
+
+@choose.register(Batch)
+def _choose_batch(pace: Batch, policy: NamedTuple, evidence: NamedTuple, space: Space, state: State, left: int) -> int:
+    for i in range(space.arms):
+        state.pending[i] = 0  # the results of the batch before are in
+    return fill(policy, evidence, space, state, pace.arms, min(pace.arms.shape[0], max(left, 1)))
+
+
+@chosen.register(Batch)
+def _chosen_batch(pace: Batch, state: State, k: int) -> int:
+    return int(pace.arms[k])
+
+
+@inner
 def fill(
     policy: NamedTuple, evidence: NamedTuple, space: Space, state: State, batch: NDArray[int64], wanted: int
 ) -> int:

@@ -11,7 +11,7 @@ import numpy as np
 from numpy import float64, int64, uint8, uint64
 from numpy.typing import NDArray
 
-from paretoguard.engine.batches import fill
+from paretoguard.engine.batches import choose, chosen
 from paretoguard.engine.claims import settle
 from paretoguard.engine.draws import draw
 from paretoguard.engine.evidence.parts import moment
@@ -60,11 +60,11 @@ def advance(
     outcomes: Outcomes,
     steps: int,
     budget: int,
-    batch: NDArray[int64],
+    pace: NamedTuple,
 ) -> int:
     """Simulate about `steps` more samples; return how many were taken (0 when every run has stopped).
 
-    `batch` is room for the arms of one batch; with room for one, each decision is pulled as the algorithm makes it.
+    `pace` says how many arms are pulled before the next decision (`batches.cohort`).
     """
     taken = 0
     cursor = outcomes.cursor
@@ -76,7 +76,7 @@ def advance(
             state.key[1] = outcomes.runs[run]
             cursor[STARTED] = 1
         before = state.tally[CLOCK]
-        stopped = _pull_until(policy, evidence, space, source, state, steps - taken, budget, batch)
+        stopped = _pull_until(policy, evidence, space, source, state, steps - taken, budget, pace)
         taken += state.tally[CLOCK] - before
         if stopped > 0:
             _record(policy, evidence, space, state, via, outcomes, run, stopped)
@@ -94,25 +94,21 @@ def _pull_until(
     state: State,
     steps: int,
     budget: int,
-    batch: NDArray[int64],
+    pace: NamedTuple,
 ) -> int:
     """Decide and pull until the run stops (how: ANSWERED or BUDGET) or `steps` samples are taken (0)."""
     end = state.tally[CLOCK] + steps
     while True:
         left = budget - state.tally[CLOCK]
-        if batch.shape[0] > 1 and left > 0:
-            queued, queue = fill(policy, evidence, space, state, batch, min(batch.shape[0], left)), batch
-        else:
-            queued, queue = decide(policy, evidence, space, state), state.queue
+        queued = choose(pace, policy, evidence, space, state, left)
         if queued == 0:
             return ANSWERED
         if left <= 0:
             return BUDGET
         for k in range(min(queued, left)):
-            arm = queue[k]
+            arm = chosen(pace, state, k)
             draw(source, state.key, arm, state.counts[arm], state.row)
             observe(space, state, arm, state.row)
-            state.pending[arm] = 0
         if state.tally[CLOCK] >= end:
             return 0
 

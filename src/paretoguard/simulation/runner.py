@@ -13,6 +13,7 @@ from numpy import int64, uint8, uint64
 from numpy.typing import NDArray
 
 from paretoguard import settings
+from paretoguard.engine.batches import cohort
 from paretoguard.engine.draws import key
 from paretoguard.engine.loop import NEXT, advance, new_outcomes
 from paretoguard.engine.state import new_state
@@ -120,11 +121,11 @@ def _run(cell: Cell, runs: NDArray[int64], design: Design, stop: threading.Event
     policy, evidence = cell.algorithm.fit(space), cell.evidence.fit(cell.delta, space)
     state, via = new_state(space, key(design.seed, 0)), np.zeros(space.arms, dtype=int64)
     drawn_from, outcomes = source(cell.instance), new_outcomes(runs.astype(uint64), space.arms)
-    ns, batch = np.zeros(len(runs), dtype=int64), np.zeros(design.batch, dtype=int64)
+    ns, pace = np.zeros(len(runs), dtype=int64), cohort(design.batch)
     budget = settings.check_budget(design.budget)
     while not stop.is_set():
         first, begun = int(outcomes.cursor[NEXT]), time.thread_time_ns()
-        taken = advance(policy, evidence, space, drawn_from, state, via, outcomes, STEPS, budget, batch)
+        taken = advance(policy, evidence, space, drawn_from, state, via, outcomes, STEPS, budget, pace)
         last = int(outcomes.cursor[NEXT])
         if taken == 0:
             break
