@@ -211,16 +211,20 @@ class _FilePerSignature:
     def load(self, key: Any) -> Any:
         try:
             stored_key, payload = pickle.loads(self._path(key).read_bytes())
-        except (OSError, EOFError, pickle.UnpicklingError):
+        except Exception:  # missing, cut short or damaged: pickle may raise anything, and compiling again is the answer
             return None
         return payload if stored_key == key else None
 
     def save(self, key: Any, payload: Any) -> None:
-        path = self._path(key)
-        handle, name = tempfile.mkstemp(dir=self.folder)
-        with os.fdopen(handle, "wb") as file:
-            file.write(serialize.dumps((key, payload)))
-        os.replace(name, path)
+        name = None
+        try:
+            handle, name = tempfile.mkstemp(dir=self.folder)
+            with os.fdopen(handle, "wb") as file:
+                file.write(serialize.dumps((key, payload)))
+            os.replace(name, self._path(key))
+        except OSError:  # a full disk, a folder gone: the kernel works all the same
+            if name is not None:
+                Path(name).unlink(missing_ok=True)
 
     def flush(self) -> None:
         for path in self.folder.glob(f"{self.base}.*.nbc"):

@@ -71,25 +71,29 @@ def run_cells(
     """Run the given runs of each cell; return finished blocks, and whether Ctrl-C cut the work short."""
     workers = _available_cores() if threads is None else settings.check_count(threads, "threads", "how many to use")
     jobs = [(cell, part) for cell, runs in todo for part in _parts(runs, workers)]
-    stop = threading.Event()
-    done: list[Block] = []
+    stop, interrupted = threading.Event(), False
+    futures: list[Future[Block]] = []
     total = sum(len(runs) for _, runs in jobs)
     with progress(total, "simulating") as report, ThreadPoolExecutor(workers) as pool:
-        pending: set[Future[Block]] = set()
         try:
             _compile(todo, design)
-            pending = {pool.submit(_run, cell, runs, design, stop, report) for cell, runs in jobs}
-            while pending:
-                finished, pending = wait(pending, timeout=0.2, return_when=FIRST_COMPLETED)
-                done += [future.result() for future in finished]
+            for cell, runs in jobs:
+                futures.append(pool.submit(_run, cell, runs, design, stop, report))
+            _await(futures)
         except KeyboardInterrupt:
-            stop.set()
-            done += [future.result() for future in pending]
-            return done, True
-        except BaseException:
-            stop.set()
-            raise
-    return done, False
+            interrupted = True
+        finally:
+            stop.set()  # runs still at work end at their next look; leaving the pool waits for that
+    return [future.result() for future in futures], interrupted
+
+
+def _await(futures: Sequence[Future[Block]]) -> None:
+    """Wait for all, waking often enough for Ctrl-C; the first failure is raised at once."""
+    pending = set(futures)
+    while pending:
+        finished, pending = wait(pending, timeout=0.2, return_when=FIRST_COMPLETED)
+        for future in finished:
+            future.result()
 
 
 def _available_cores() -> int:
