@@ -11,7 +11,7 @@ import pytest
 import paretoguard as pg
 from paretoguard.problem import Problem
 from paretoguard.simulation.rewards import sampler
-from paretoguard.verdict import Verdict, show
+from paretoguard.verdict import Verdict, show, show_least
 from random_problems import random_instance
 from test_twin import twin_problem
 from twin import distance
@@ -113,7 +113,7 @@ def check(verdict: Verdict, again: Recomputed, result: pg.Result) -> None:
 
 def limit(value: float, half: float) -> list[str]:
     """What is stated of a confidence limit: nothing if the number is exact, a word if it only just holds."""
-    return [show(value)] if half > 0 and value >= 0.01 * half else []
+    return [show_least(value)] if half > 0 and value >= 0.01 * half else []
 
 
 def tightest(again: Recomputed, verdict: Verdict) -> tuple[float, float] | None:

@@ -116,6 +116,32 @@ def test_an_exact_objective_is_certain_after_one_pull() -> None:
     assert result.verdicts["a"].reason == "b is at least as good in every objective: price lower by 1, size equal"
 
 
+def test_equal_exact_arms_dominate_each_other_at_any_look() -> None:
+    trial = pg.Trial(pg.Problem({"x": "max"}, arms=["a", "b"], noise=pg.Exact()))
+    for arm in ("a", "b"):
+        trial.tell(arm, {"x": 1.0})
+    assert set(trial.statuses().values()) == {"dominated"}
+    assert trial.next_arm() is None
+    assert set(trial.statuses().values()) == {"dominated"}
+
+
+def test_constraints_that_clash_given_an_exact_value_are_explained() -> None:
+    stated = pg.Problem(
+        {"x": "max", "p": "min"},
+        arms=["a"],
+        noise={"x": pg.Gaussian(1.0), "p": pg.Exact()},
+        constraints=["x + p <= 1", "x - p >= 1"],
+    )
+    verdict = pg.identify(stated, lambda arm: {"x": 0.0, "p": 5.0}).verdicts["a"]
+    assert verdict.status == "infeasible"
+    assert verdict.reason.startswith("given its exact values no point satisfies every constraint: ")
+
+
+def test_a_problem_is_asked_for() -> None:
+    with pytest.raises(pg.SettingsError, match=r"expected a pg\.Problem"):
+        pg.identify("dose-finding.toml", coin(RATES))  # type: ignore[arg-type]
+
+
 def test_ctrl_c_during_a_measurement_carries_the_result_so_far() -> None:
     calls = []
 

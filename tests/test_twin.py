@@ -75,6 +75,13 @@ def test_the_engine_decides_as_the_twin_does(algorithm: str, block: int) -> None
         compare(random_instance(rng), algorithm, ["practical", "theorem"][number % 2], number, decisions=1000)
 
 
+@pytest.mark.parametrize("algorithm", sorted(POLICIES))
+def test_the_engine_decides_as_the_twin_does_with_many_arms(algorithm: str) -> None:
+    for number in range(4):
+        rng = np.random.default_rng([6, number])
+        compare(random_instance(rng, arms=40), algorithm, ["practical", "theorem"][number % 2], number, decisions=150)
+
+
 def compare_batches(instance: pg.Instance, algorithm: str, seed: int, size: int) -> None:
     """Whole runs in batches: `advance` takes the pulls that the twin takes, and ends with its statuses."""
     study = pg.simulate(instance, algorithms=POLICIES[algorithm], runs=3, seed=seed, budget=200, batch=size)

@@ -79,6 +79,7 @@ class Twin:
     inside: list[bool] = field(default_factory=list)
     eta: list[float] = field(default_factory=list)
     decided: dict[int, int] = field(default_factory=dict)  # racing: arms that left the race
+    vouched: set[int] = field(default_factory=set)  # racing with a tolerance: arms once certified feasible
     kept: list[int] | None = None  # two-stage: arms found feasible
     front: list[int] = field(default_factory=list)  # two-stage: the Pareto set of their means
 
@@ -270,18 +271,20 @@ class Twin:
         behind = [i for i in active if self.counts[i] < max(self.counts[j] for j in active)]
         if behind:
             return behind
-        out = {i: 3 for i in active if not self.inside[i] and self.gamma[i] > 0}
+        sure = {i for i in active if self.inside[i] and self.gamma[i] > 0}
+        if any(self.problem.row_tolerance) or any(self.problem.exact_row_tolerance):
+            self.vouched |= sure  # once feasible up to a tolerance, always so
+            sure |= self.vouched
+        out = {i: 3 for i in active if i not in self.vouched and not self.inside[i] and self.gamma[i] > 0}
         for i in active:
-            judges = [j for j in active if j != i and self.inside[j] and self.gamma[j] > 0]
+            judges = [j for j in active if j != i and j in sure]
             if i not in out and any(self.m_minus(i, j) > 0 for j in judges):
                 out[i] = 2
         rest = [i for i in active if i not in out]
         best = {
             i: 1
             for i in rest
-            if self.inside[i]
-            and self.gamma[i] > 0
-            and all(self.M_minus(i, j) > 0 and self.M_minus(j, i) > 0 for j in rest if j != i)
+            if i in sure and all(self.M_minus(i, j) > 0 and self.M_minus(j, i) > 0 for j in rest if j != i)
         }
         self.decided |= out | best
         return [i for i in rest if i not in best]
@@ -337,7 +340,11 @@ class Twin:
             clear = [k == i or self.M_minus(i, k) >= 0 for k in range(K)]
             beaten = any(below[i][j] and feasible[j] for j in range(K) if j != i)
             unbeaten = feasible[i] and all(
-                infeasible[j] or clear[j] or any(below[j][k] and clear[k] for k in range(K)) for j in range(K)
+                infeasible[j]
+                or clear[j]
+                # below an arm that i is not below; below i itself does not count where the two are certified equal
+                or any(below[j][k] and clear[k] and not (k == i and below[i][j]) for k in range(K))
+                for j in range(K)
             )
             codes.append(3 if infeasible[i] else 1 if unbeaten else 2 if beaten else 0)
         return codes

@@ -14,6 +14,8 @@ from paretoguard.problem.noise import Bernoulli, Bounded, Exact, Gaussian, SubGa
 from paretoguard.problem.units import correlation
 from paretoguard.settings import check_seed
 
+MOST_OBJECTIVES = 256  # two in each of the generator's 128 blocks
+
 
 def source(instance: Instance) -> Mixed:
     """What the engine draws rewards from.
@@ -23,6 +25,8 @@ def source(instance: Instance) -> Mixed:
     """
     models = list(instance.problem.noise.values())
     d = len(models)
+    if d > MOST_OBJECTIVES:
+        raise ProblemError(f"the problem has {d} objectives; at most {MOST_OBJECTIVES} can be simulated")
     kinds, low, spread = np.zeros(d, dtype=int64), np.zeros(d), np.zeros(d)
     for c, model in enumerate(models):
         if isinstance(model, Bernoulli):

@@ -21,7 +21,8 @@ from paretoguard.problem import Instance
 from paretoguard.simulation.progress import Report, progress
 from paretoguard.simulation.rewards import source
 
-STEPS = 200_000  # samples between two looks at the clock and at Ctrl-C
+MOST_STEPS = 200_000  # samples between two looks at the clock and at Ctrl-C …
+PATIENCE_NS = 100_000_000  # … or as many as take about a tenth of a second
 BLOCKS_PER_THREAD = 8  # of each cell, so that threads end at about the same time
 LONGEST_BLOCK = 1000  # runs
 
@@ -83,8 +84,19 @@ def run_cells(
         except KeyboardInterrupt:
             interrupted = True
         finally:
-            stop.set()  # runs still at work end at their next look; leaving the pool waits for that
+            stop.set()  # runs still at work end at their next look
+            _settle(futures)
     return [future.result() for future in futures], interrupted
+
+
+def _settle(futures: Sequence[Future[Block]]) -> None:
+    """Wait until all have ended, whatever Ctrl-C says meanwhile: what is finished is kept."""
+    while True:
+        try:
+            wait(futures)
+            return
+        except KeyboardInterrupt:
+            continue
 
 
 def _await(futures: Sequence[Future[Block]]) -> None:
@@ -120,20 +132,23 @@ def _compile(todo: Sequence[tuple[Cell, NDArray[int64]]], design: Design) -> Non
 
 
 def _run(cell: Cell, runs: NDArray[int64], design: Design, stop: threading.Event, report: Report) -> Block:
-    """Simulate the given runs, looking up every STEPS samples; on `stop`, return those that had finished."""
+    """Simulate the given runs, looking up every tenth of a second; on `stop`, return those that had finished."""
     space = cell.instance.problem.space()
     policy, evidence = cell.algorithm.fit(space), cell.evidence.fit(cell.delta, space)
     state, via = new_state(space, key(design.seed, 0)), np.zeros(space.arms, dtype=int64)
     drawn_from, outcomes = source(cell.instance), new_outcomes(runs.astype(uint64), space.arms)
     ns, pace = np.zeros(len(runs), dtype=int64), cohort(design.batch)
     budget = settings.check_budget(design.budget)
+    steps = 1000
     while not stop.is_set():
         first, begun = int(outcomes.cursor[NEXT]), time.thread_time_ns()
-        taken = advance(policy, evidence, space, drawn_from, state, via, outcomes, STEPS, budget, pace)
+        taken = advance(policy, evidence, space, drawn_from, state, via, outcomes, steps, budget, pace)
         last = int(outcomes.cursor[NEXT])
         if taken == 0:
             break
-        _share(ns, time.thread_time_ns() - begun, first, last, outcomes.samples, taken)
+        spent = time.thread_time_ns() - begun
+        steps = int(min(max(steps * PATIENCE_NS / max(spent, 1), 100), MOST_STEPS))
+        _share(ns, spent, first, last, outcomes.samples, taken)
         report(last - first)
     kept = slice(0, int(outcomes.cursor[NEXT]))
     return Block(

@@ -161,7 +161,7 @@ def simulate(
     )
     _refuse_repeats(cells)
     settings.check_budget(budget)
-    settings.check_count(batch, "batch", "the number of arms pulled before the next decision")
+    settings.check_count(batch, "batch", "the number of arms pulled before the next decision", MOST_RUNS)
     empty = Study(cells, Design(settings.check_seed(seed), budget, batch), *_empty(cells))
     return empty.extend(runs, threads=threads)
 

@@ -12,6 +12,7 @@ from paretoguard.verdict.result import (
     Verdict,
     show,
     show_interval,
+    show_least,
 )
 
 __all__ = [
@@ -26,4 +27,5 @@ __all__ = [
     "Verdict",
     "show",
     "show_interval",
+    "show_least",
 ]

@@ -16,7 +16,7 @@ from paretoguard.engine.probe import closest_rival, difference_limit, likeliest_
 from paretoguard.problem import STATUSES
 from paretoguard.verdict.missing import open_claims
 from paretoguard.verdict.numbers import Snapshot, tightest
-from paretoguard.verdict.result import Missing, Verdict, show
+from paretoguard.verdict.result import Missing, Verdict, show, show_least
 
 
 def explain(numbers: Snapshot, statuses: NDArray[uint8], via: NDArray[int64], guarantee: str) -> dict[str, Verdict]:
@@ -70,7 +70,7 @@ def _at_least(limit: float, half: float) -> str:
     """
     if half <= 0 or limit < 0:
         return ""
-    return " (just certain)" if limit < 0.01 * half else f" (at least {show(limit)})"
+    return " (just certain)" if limit < 0.01 * half else f" (at least {show_least(limit)})"
 
 
 def _failure(numbers: Snapshot, i: int, row: int) -> str:
@@ -90,6 +90,12 @@ def _why_infeasible(numbers: Snapshot, i: int) -> dict[str, Any]:
     # No single row is certain to fail, but no point near the mean satisfies them all.
     failing = [row, *(int(other) for other in np.flatnonzero(numbers.slack[i] < 0) if other != row)]
     away, half = float(numbers.state.eta[i]), float(numbers.row_limits[i])
+    if math.isinf(away):
+        reason = "given its exact values no point satisfies every constraint: "
+        return {
+            "reason": reason + " and ".join(_failure(numbers, i, other) for other in failing),
+            **_slack_fields(numbers, i, row),
+        }
     reason = (
         " and ".join(_failure(numbers, i, other) for other in failing)
         + f"; the nearest point within all constraints is {show(away)} standard deviations away"

@@ -115,7 +115,9 @@ class Result:
         """How much was measured, and what the answer is worth."""
         how = _HOW.get(self.stopped, "so far")
         made_up = "simulated " if self.simulated else ""
-        error = f"P(any wrong claim) <= {self.delta:g}" if self.guarantee != "heuristic" else f"delta = {self.delta:g}"
+        error = (
+            f"P(any wrong claim) <= {self.delta:g}" if self.guarantee == "finite-sample" else f"delta = {self.delta:g}"
+        )
         return (
             f"{self.samples:,} {made_up}samples {how}; {self.algorithm} with {self.evidence} evidence. "
             f"Guarantee: {self.guarantee} ({error}; {self.basis})."
@@ -152,6 +154,20 @@ def show(value: float) -> str:
     ('0.0651', '1,234,567', '-1.23e-05')
     """
     return f"{value:,.0f}" if 1000 <= abs(value) < 1e15 else f"{value:.3g}"
+
+
+def show_least(value: float) -> str:
+    """As `show`, but never more than the number itself: what is "at least" stays true when rounded.
+
+    >>> show_least(0.06519), show_least(1999.7)
+    ('0.0651', '1,999')
+    """
+    if 1000 <= abs(value) < 1e15:
+        return f"{math.floor(value):,}"
+    digits = f"{value:.3g}"
+    if float(digits) > value:
+        digits = f"{value - 0.5 * 10.0 ** (math.floor(math.log10(abs(value))) - 2):.3g}"
+    return digits
 
 
 def show_interval(mean: float, low: float, high: float) -> str:
