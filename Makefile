@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed-dev
 DEMO_STAMP := $(VENV)/.installed
 
-.PHONY: demo test lint types layers unit kernel doctest figures clean
+.PHONY: demo test lint types layers unit kernel doctest figures versions clean
 
 demo: $(DEMO_STAMP)
 	$(BIN)/paretoguard demo
@@ -42,6 +42,11 @@ kernel: $(STAMP)
 
 doctest: $(STAMP)
 	$(BIN)/python -m pytest --doctest-modules src
+
+# What the tests were last run with; names and versions only.
+versions: $(STAMP)
+	$(BIN)/python -c "import platform; print('# Python', platform.python_version())" > tested-versions.txt
+	$(BIN)/python -m pip freeze --exclude-editable --disable-pip-version-check >> tested-versions.txt
 
 figures: $(STAMP)
 	$(BIN)/python docs/figures/secukinumab.py

@@ -79,7 +79,9 @@ def steady(case: Case, effort: Effort) -> Steady:
     warm = int(case.warm * effort.scale) if case.K <= 100 else case.warm
     arguments = case.instance, warm, window, effort.windows, list(case.rivals)
     found = [processes.steady(*arguments)["times"] for _ in range(count)]
-    return Steady({name: [min(times) for times in zip(*(one[name] for one in found))] for name in found[0]})
+    return Steady(
+        {name: [min(times) for times in zip(*(one[name] for one in found), strict=True)] for name in found[0]}
+    )
 
 
 def row(what: str, ours: list[float], unit: str, **more: Any) -> Row:

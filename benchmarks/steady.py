@@ -25,6 +25,7 @@ from vectorised import Vectorised
 
 import paretoguard as pg
 from paretoguard import settings
+from paretoguard.engine.batches import cohort
 from paretoguard.engine.draws import key
 from paretoguard.engine.loop import NEXT, NO_BUDGET, STARTED, advance, new_outcomes
 from paretoguard.engine.state import new_state
@@ -66,7 +67,9 @@ def engine(instance: pg.Instance) -> Competitor:
         ended = outcomes.pulls[: outcomes.cursor[NEXT]]
         return np.vstack([ended, state.counts]) if outcomes.cursor[STARTED] else ended
 
-    return lambda steps: advance(policy, evidence, space, drawn_from, state, via, outcomes, steps, NO_BUDGET), pulls
+    return lambda steps: advance(
+        policy, evidence, space, drawn_from, state, via, outcomes, steps, NO_BUDGET, cohort(1)
+    ), pulls
 
 
 def compiled_loop(instance: pg.Instance) -> Competitor:

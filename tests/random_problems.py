@@ -7,8 +7,8 @@ import numpy as np
 import paretoguard as pg
 
 
-def random_instance(rng: np.random.Generator) -> pg.Instance:
-    K, d = int(rng.integers(1, 8)), int(rng.integers(1, 4))
+def random_instance(rng: np.random.Generator, arms: int | None = None) -> pg.Instance:
+    K, d = arms or int(rng.integers(1, 8)), int(rng.integers(1, 4))
     names = [f"x{c}" for c in range(d)]
     kind = rng.choice(["bernoulli", "gaussian", "mixed"])
     noise = {name: _noise(rng, str(kind)) for name in names}

@@ -44,6 +44,20 @@ def boundary_with_ties() -> pg.Instance:
     return pg.Instance(problem, [[0.0], [0.05], [0.02]])
 
 
+def tolerant() -> pg.Instance:
+    """Ties, and an arm outside by half the tolerance: certified feasible up to it and infeasible are both true."""
+    problem = pg.Problem(
+        {"x": "max", "y": "max"},
+        arms=["i", "j", "k"],
+        noise=pg.Gaussian(1.0),
+        constraints={"cap": "x <= 0"},
+        dependence="independent",
+        tolerance={"cap": 1.0, "x": 0.02, "y": 0.02},
+        name="tolerant",
+    )
+    return pg.Instance(problem, [[-3.0, -3.0], [0.5, 0.0], [-4.0, 0.06]])
+
+
 def too_many_errors(instance: pg.Instance, evidence: Any, budget: int, algorithm: str = "e-cape") -> bool:
     """Do so many runs make a false claim that a rate of delta would not explain it?"""
     study = pg.simulate(
@@ -55,8 +69,10 @@ def too_many_errors(instance: pg.Instance, evidence: Any, budget: int, algorithm
 
 
 @pytest.mark.parametrize("evidence", ["practical", "theorem"])
-@pytest.mark.parametrize("algorithm", ["e-cape", "uniform"])
-@pytest.mark.parametrize("instance", [close_pair(0.2), boundary(0.05), boundary_with_ties()], ids=lambda one: one.name)
+@pytest.mark.parametrize("algorithm", ["e-cape", "uniform", "racing", "two-stage"])
+@pytest.mark.parametrize(
+    "instance", [close_pair(0.2), boundary(0.05), boundary_with_ties(), tolerant()], ids=lambda one: one.name
+)
 def test_errors_stay_within_delta(instance: pg.Instance, evidence: str, algorithm: str) -> None:
     assert not too_many_errors(instance, evidence, budget=20_000, algorithm=algorithm)
 

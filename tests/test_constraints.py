@@ -9,9 +9,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from paretoguard import consistency
-from paretoguard.consistency import clash, greatest, implied
-from paretoguard.constraints import (
+from paretoguard.errors import ConstraintError, ProblemError
+from paretoguard.problem import consistency
+from paretoguard.problem.consistency import clash, greatest, implied
+from paretoguard.problem.constraints import (
     Constraint,
     check_consistent,
     constraint_notes,
@@ -19,9 +20,8 @@ from paretoguard.constraints import (
     matrix,
     read_constraints,
 )
-from paretoguard.errors import ConstraintError, ProblemError
-from paretoguard.grammar import parse, quoted, render
-from paretoguard.noise import Bernoulli, Bounded, Exact, Gaussian, Noise
+from paretoguard.problem.grammar import parse, quoted, render
+from paretoguard.problem.noise import Bernoulli, Bounded, Exact, Gaussian, Noise
 
 NAMES = ["x", "y", "wall ms", "safety"]
 Floats = NDArray[np.float64]

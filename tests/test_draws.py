@@ -86,6 +86,20 @@ def test_each_kind_of_noise_has_its_law() -> None:
     assert abs(np.corrcoef(hit, level)[0, 1]) < 0.03
 
 
+@pytest.mark.parametrize("order", [("g", "b"), ("b", "g"), ("g", "u"), ("u", "g"), ("b", "g", "g"), ("g", "g", "b")])
+def test_objectives_of_different_laws_are_independent(order: tuple[str, ...]) -> None:
+    """A normal drawn beside another law has the same distribution whatever the other gave (level 1e-4 a pair)."""
+    laws = {"g": pg.Gaussian(1.0), "b": pg.Bernoulli(), "u": pg.Bounded(0, 1)}
+    names = [f"{letter}{place}" for place, letter in enumerate(order)]
+    problem = pg.Problem(
+        dict.fromkeys(names, "max"), arms=["a"], noise={name: laws[name[0]] for name in names}, name="beside"
+    )
+    columns = dict(zip(names, rewards(pg.Instance(problem, [[0.3] * len(names)]), 0, 5_000).T, strict=True))
+    for normal in (columns[name] for name in names if name[0] == "g"):
+        for split in (columns[name] for name in names if name[0] != "g"):
+            assert stats.ks_2samp(normal[split == 1], normal[split == 0]).pvalue > 1e-4
+
+
 def test_a_declared_covariance_is_drawn() -> None:
     covariance = [[4.0, 1.5], [1.5, 1.0]]
     problem = pg.Problem(

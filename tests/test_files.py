@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from paretoguard.errors import FileError
 from paretoguard.files import ProblemFile, dumps, load, loads
-from paretoguard.noise import Bernoulli, Bounded, Exact, Gaussian, Noise, SubGaussian, Unknown
 from paretoguard.problem import Problem
+from paretoguard.problem.noise import Bernoulli, Bounded, Exact, Gaussian, Noise, SubGaussian, Unknown
 
 DOSES = """
 name = "dose-finding"

@@ -66,6 +66,19 @@ def test_old_folders_are_deleted(monkeypatch: pytest.MonkeyPatch, tmp_path: Path
     assert left == {folder.name} | {f"kernels-{age}" for age in range(10 - jit.FOLDERS_KEPT + 1, 10)}
 
 
+def test_a_damaged_file_is_compiled_again_and_a_full_disk_is_no_error(tmp_path: Path) -> None:
+    store = jit._FilePerSignature(str(tmp_path), "kernel")
+    store.save("key", [1, 2])
+    assert store.load("key") == [1, 2]
+    (path,) = tmp_path.iterdir()
+    for damaged in (b"", path.read_bytes()[:-3], b"garbage", b"cos\nnothing\n."):
+        path.write_bytes(damaged)
+        assert store.load("key") is None
+    store.flush()
+    assert list(tmp_path.iterdir()) == []
+    jit._FilePerSignature(str(tmp_path / "gone"), "kernel").save("key", [1, 2])
+
+
 def test_a_part_without_a_body_says_so() -> None:
     from paretoguard.engine.evidence.parts import moment
 

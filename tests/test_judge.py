@@ -10,10 +10,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from paretoguard import judge
 from paretoguard.errors import ProblemError
-from paretoguard.noise import Exact, Gaussian
-from paretoguard.problem import STATUSES, Problem
+from paretoguard.problem import STATUSES, Problem, judge
+from paretoguard.problem.noise import Exact, Gaussian
 
 Floats = NDArray[np.float64]
 Case = tuple[Problem, list[list[float]]]

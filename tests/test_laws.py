@@ -18,7 +18,7 @@ from paretoguard.engine.policies.parts import answer, decide, restart
 from paretoguard.engine.state import UNSEEN
 from paretoguard.laws import decisions
 from paretoguard.laws.__main__ import main
-from paretoguard.noise import KINDS
+from paretoguard.problem.noise import KINDS
 from paretoguard.simulation.rewards import reward
 
 sys.path.insert(0, str(Path(__file__).parent.parent))  # where `examples` is

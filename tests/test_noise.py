@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from paretoguard.errors import ProblemError
-from paretoguard.noise import (
+from paretoguard.problem.noise import (
     KINDS,
     Bernoulli,
     Bounded,

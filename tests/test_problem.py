@@ -12,8 +12,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from paretoguard.errors import ConstraintError, ProblemError
-from paretoguard.noise import Bernoulli, Bounded, Exact, Gaussian, Noise, SubGaussian, Unknown
 from paretoguard.problem import STATUSES, Instance, Problem
+from paretoguard.problem.noise import Bernoulli, Bounded, Exact, Gaussian, Noise, SubGaussian, Unknown
 
 DOSES: dict[str, Any] = {
     "objectives": {"efficacy": "max", "harm": "min"},

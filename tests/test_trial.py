@@ -38,7 +38,7 @@ def test_identify_answers_with_the_theorem_by_default() -> None:
     assert result.to_dict()["verdicts"]["75mg"]["status"] == "optimal"
 
 
-@pytest.mark.parametrize("algorithm", ["e-cape", "uniform"])
+@pytest.mark.parametrize("algorithm", ["e-cape", "uniform", "racing", "two-stage"])
 @pytest.mark.parametrize("budget", [1, 2, 3, 4, 17, 18])
 def test_the_budget_is_never_exceeded_and_the_rest_is_undecided(algorithm: str, budget: int) -> None:
     asked = []
@@ -116,6 +116,32 @@ def test_an_exact_objective_is_certain_after_one_pull() -> None:
     assert result.verdicts["a"].reason == "b is at least as good in every objective: price lower by 1, size equal"
 
 
+def test_equal_exact_arms_dominate_each_other_at_any_look() -> None:
+    trial = pg.Trial(pg.Problem({"x": "max"}, arms=["a", "b"], noise=pg.Exact()))
+    for arm in ("a", "b"):
+        trial.tell(arm, {"x": 1.0})
+    assert set(trial.statuses().values()) == {"dominated"}
+    assert trial.next_arm() is None
+    assert set(trial.statuses().values()) == {"dominated"}
+
+
+def test_constraints_that_clash_given_an_exact_value_are_explained() -> None:
+    stated = pg.Problem(
+        {"x": "max", "p": "min"},
+        arms=["a"],
+        noise={"x": pg.Gaussian(1.0), "p": pg.Exact()},
+        constraints=["x + p <= 1", "x - p >= 1"],
+    )
+    verdict = pg.identify(stated, lambda arm: {"x": 0.0, "p": 5.0}).verdicts["a"]
+    assert verdict.status == "infeasible"
+    assert verdict.reason.startswith("given its exact values no point satisfies every constraint: ")
+
+
+def test_a_problem_is_asked_for() -> None:
+    with pytest.raises(pg.SettingsError, match=r"expected a pg\.Problem"):
+        pg.identify("dose-finding.toml", coin(RATES))  # type: ignore[arg-type]
+
+
 def test_ctrl_c_during_a_measurement_carries_the_result_so_far() -> None:
     calls = []
 
@@ -159,6 +185,28 @@ def test_ties_end_at_the_budget_and_with_a_tolerance_are_returned() -> None:
     result = pg.identify(loose, coin(same, ("x",)), evidence="theorem", delta=0.1)
     assert result.stopped == "answered"
     assert result.pareto == ("a", "b")
+
+
+def test_explanations_speak_of_the_tolerance() -> None:
+    stated = pg.Problem(
+        {"x": "max", "y": "max"},
+        arms=["a", "b"],
+        noise=pg.Bernoulli(),
+        constraints=["x >= 0.5"],
+        tolerance={"x": 0.1, "y": 0.1, "x >= 0.5": 0.2},
+    )
+    same = {"a": (0.52, 0.5), "b": (0.52, 0.5)}
+    result = pg.identify(stated, coin(same, ("x", "y")), evidence="theorem", delta=0.1)
+    for arm, other in (("a", "b"), ("b", "a")):
+        reason = result.verdicts[arm].reason
+        assert "every constraint holds within its tolerance, the tightest, 'x >= 0.5', within 0.2" in reason
+        assert f"closest rival {other}, which is not better by more than the tolerance in every objective" in reason
+
+
+def test_an_objective_may_be_called_as_a_column_is() -> None:
+    stated = pg.Problem({"status": "max", "why": "max"}, arms=["a"], noise=pg.Bernoulli())
+    row = pg.identify(stated, lambda arm: {"status": 1, "why": 0}).rows()[0]
+    assert list(row) == ["arm", "status", "pulls", "mean status", "mean why", "why"]
 
 
 def test_a_trial_accepts_results_that_were_not_asked_for() -> None:

@@ -75,6 +75,39 @@ def test_the_engine_decides_as_the_twin_does(algorithm: str, block: int) -> None
         compare(random_instance(rng), algorithm, ["practical", "theorem"][number % 2], number, decisions=1000)
 
 
+@pytest.mark.parametrize("algorithm", sorted(POLICIES))
+def test_the_engine_decides_as_the_twin_does_with_many_arms(algorithm: str) -> None:
+    for number in range(4):
+        rng = np.random.default_rng([6, number])
+        compare(random_instance(rng, arms=40), algorithm, ["practical", "theorem"][number % 2], number, decisions=150)
+
+
+def compare_batches(instance: pg.Instance, algorithm: str, seed: int, size: int) -> None:
+    """Whole runs in batches: `advance` takes the pulls that the twin takes, and ends with its statuses."""
+    study = pg.simulate(instance, algorithms=POLICIES[algorithm], runs=3, seed=seed, budget=200, batch=size)
+    drawn_from, row = source(instance), np.zeros(len(instance.problem.objectives))
+    for run in range(3):
+        twin = Twin(twin_problem(instance.problem), "practical", 0.1)
+        while True:
+            left = 200 - twin.t
+            arms = twin.batch(algorithm, min(size, left)) if left else twin.decide(algorithm)
+            if not arms or not left:
+                break
+            for arm in arms:
+                draw_reward(drawn_from, key(seed, run), arm, twin.counts[arm], row)
+                twin.observe(arm, row.tolist())
+        assert study.pulls[run].tolist() == twin.counts, (algorithm, seed, run, size)
+        statuses = twin.answer(algorithm) if not arms else twin.verdicts()
+        assert study.statuses[run].tolist() == statuses
+
+
+@pytest.mark.parametrize("algorithm", sorted(POLICIES))
+def test_batches_are_filled_as_the_twin_does(algorithm: str) -> None:
+    for number in range(40):
+        rng = np.random.default_rng([9, number])
+        compare_batches(random_instance(rng), algorithm, number, size=[2, 3, 7, 16][number % 4])
+
+
 @pytest.mark.kernel
 @pytest.mark.parametrize("algorithm", sorted(POLICIES))
 def test_the_engine_decides_as_the_twin_does_without_the_compiler(algorithm: str) -> None:

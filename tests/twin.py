@@ -79,6 +79,7 @@ class Twin:
     inside: list[bool] = field(default_factory=list)
     eta: list[float] = field(default_factory=list)
     decided: dict[int, int] = field(default_factory=dict)  # racing: arms that left the race
+    vouched: set[int] = field(default_factory=set)  # racing with a tolerance: arms once certified feasible
     kept: list[int] | None = None  # two-stage: arms found feasible
     front: list[int] = field(default_factory=list)  # two-stage: the Pareto set of their means
 
@@ -215,6 +216,43 @@ class Twin:
             return []
         return [self.t % self.problem.arms] if algorithm == "uniform" else self.ecape()
 
+    def batch(self, algorithm: str, size: int) -> list[int]:
+        """`size` arms to pull before the next decision; [] when the answer is found.
+
+        Pending pulls count in the sampling rule, as if they had been made and had left the means where they are, and
+        never in the evidence on which to stop.
+        """
+        chosen = self.decide(algorithm)[:size]
+        if not chosen:
+            return []
+        if 0 in self.counts:
+            chosen = []
+            while len(chosen) < size:
+                chosen.append(min((n + chosen.count(i), i) for i, n in enumerate(self.counts))[1])
+            return chosen
+        real = list(self.counts)
+        while len(chosen) < size:
+            self.counts = [n + chosen.count(i) for i, n in enumerate(real)]
+            self.prepare()
+            chosen += self.select(algorithm) or [chosen[0]]
+        self.counts = real
+        return chosen[:size]
+
+    def select(self, algorithm: str) -> list[int]:
+        """The sampling rule alone; [] when it has no wish."""
+        if algorithm == "uniform":
+            return [self.t % self.problem.arms]
+        if algorithm == "racing":
+            active = [i for i in range(self.problem.arms) if i not in self.decided]
+            most = max(self.counts[i] for i in active)
+            return [i for i in active if self.counts[i] < most] or active
+        if algorithm.startswith("two-stage"):
+            if self.kept is None:
+                unsure = [(math.sqrt(n) * eta, i) for i, (n, eta) in enumerate(zip(self.counts, self.eta, strict=True))]
+                return [min(pair)[1]] if (pair := [u for u in unsure if self.gamma[u[1]] < 0]) else []
+            return self.two_stage(algorithm)
+        return [] if self.stops() else self.ecape()
+
     def ecape(self) -> list[int]:
         z2, leader = self.z2()
         if z2 >= 0:
@@ -225,20 +263,28 @@ class Twin:
         return [leader, min(rivals)[1]] if rivals else [leader]
 
     def racing(self) -> list[int]:
-        """Judge the round that has just ended; the arms still active, or [] when all are decided."""
+        """Judge the round that has just ended; the arms still active, or [] when all are decided.
+
+        With batches a decision may come in the middle of a round: then the round goes on.
+        """
         active = [i for i in range(self.problem.arms) if i not in self.decided]
-        out = {i: 3 for i in active if not self.inside[i] and self.gamma[i] > 0}
+        behind = [i for i in active if self.counts[i] < max(self.counts[j] for j in active)]
+        if behind:
+            return behind
+        sure = {i for i in active if self.inside[i] and self.gamma[i] > 0}
+        if any(self.problem.row_tolerance) or any(self.problem.exact_row_tolerance):
+            self.vouched |= sure  # once feasible up to a tolerance, always so
+            sure |= self.vouched
+        out = {i: 3 for i in active if i not in self.vouched and not self.inside[i] and self.gamma[i] > 0}
         for i in active:
-            judges = [j for j in active if j != i and self.inside[j] and self.gamma[j] > 0]
+            judges = [j for j in active if j != i and j in sure]
             if i not in out and any(self.m_minus(i, j) > 0 for j in judges):
                 out[i] = 2
         rest = [i for i in active if i not in out]
         best = {
             i: 1
             for i in rest
-            if self.inside[i]
-            and self.gamma[i] > 0
-            and all(self.M_minus(i, j) > 0 and self.M_minus(j, i) > 0 for j in rest if j != i)
+            if i in sure and all(self.M_minus(i, j) > 0 and self.M_minus(j, i) > 0 for j in rest if j != i)
         }
         self.decided |= out | best
         return [i for i in rest if i not in best]
@@ -294,7 +340,11 @@ class Twin:
             clear = [k == i or self.M_minus(i, k) >= 0 for k in range(K)]
             beaten = any(below[i][j] and feasible[j] for j in range(K) if j != i)
             unbeaten = feasible[i] and all(
-                infeasible[j] or clear[j] or any(below[j][k] and clear[k] for k in range(K)) for j in range(K)
+                infeasible[j]
+                or clear[j]
+                # below an arm that i is not below; below i itself does not count where the two are certified equal
+                or any(below[j][k] and clear[k] and not (k == i and below[i][j]) for k in range(K))
+                for j in range(K)
             )
             codes.append(3 if infeasible[i] else 1 if unbeaten else 2 if beaten else 0)
         return codes

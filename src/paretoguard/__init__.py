@@ -23,8 +23,8 @@ if TYPE_CHECKING:
         SettingsError,
     )
     from paretoguard.files import load
-    from paretoguard.noise import Bernoulli, Bounded, Exact, Gaussian, Noise, SubGaussian, Unknown
     from paretoguard.problem import Instance, Problem
+    from paretoguard.problem.noise import Bernoulli, Bounded, Exact, Gaussian, Noise, SubGaussian, Unknown
     from paretoguard.simulation import instances
     from paretoguard.simulation.rewards import sampler
     from paretoguard.simulation.study import Study, simulate
@@ -43,7 +43,7 @@ _HOMES = {
         "SettingsError",
     ),
     "paretoguard.files": ("load",),
-    "paretoguard.noise": ("Bernoulli", "Bounded", "Exact", "Gaussian", "Noise", "SubGaussian", "Unknown"),
+    "paretoguard.problem.noise": ("Bernoulli", "Bounded", "Exact", "Gaussian", "Noise", "SubGaussian", "Unknown"),
     "paretoguard.problem": ("Instance", "Problem"),
     "paretoguard.simulation": ("instances",),
     "paretoguard.simulation.rewards": ("sampler",),

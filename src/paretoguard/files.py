@@ -26,9 +26,9 @@ from numpy import float64
 from numpy.typing import NDArray
 
 from paretoguard.errors import FileError, ProblemError
-from paretoguard.names import suggestion
-from paretoguard.noise import Gaussian, Noise, finite_number
 from paretoguard.problem import Instance, Problem
+from paretoguard.problem.names import suggestion
+from paretoguard.problem.noise import Gaussian, Noise, finite_number
 
 Floats = NDArray[float64]
 
@@ -55,6 +55,13 @@ class ProblemFile:
     means: Floats | None = None
     sources: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     settings: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def instance(self) -> Instance:
+        """The problem with its means, to simulate."""
+        if self.means is None:
+            raise FileError("this problem file gives no means, so there is nothing to simulate; give each arm a mean")
+        return Instance(self.problem, self.means)
 
     def save(self, path: str | PathLike[str]) -> None:
         """Write the file; `load` reads the same values back."""

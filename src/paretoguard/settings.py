@@ -25,7 +25,8 @@ from paretoguard.engine.loop import NO_BUDGET
 from paretoguard.engine.policies import ECape, Racing, TwoStage, Uniform
 from paretoguard.engine.space import Space
 from paretoguard.errors import SettingsError
-from paretoguard.names import suggestion
+from paretoguard.problem import Problem
+from paretoguard.problem.names import suggestion
 
 FINITE_SAMPLE, ASYMPTOTIC, HEURISTIC = "finite-sample", "asymptotic", "heuristic"
 DEFAULT_ALGORITHM, DEFAULT_EVIDENCE = "e-cape", "theorem"
@@ -132,6 +133,25 @@ def basis(kind: Evidence) -> str:
     return str(getattr(kind, "basis", "no theorem was stated for this evidence"))
 
 
+def assumptions(problem: Problem, evidence: Evidence) -> tuple[str, ...]:
+    """The assumptions behind the guarantee of an answer."""
+    noise = "; ".join(f"{name}: {kind!r}" for name, kind in problem.noise.items())
+    return (
+        f"evidence: {basis(evidence)}",
+        "each measurement of an arm is an independent draw, and its means do not drift",
+        f"noise: {noise}",
+        _stated_dependence(problem.dependence),
+    )
+
+
+def _stated_dependence(declared: Any) -> str:
+    if isinstance(declared, str):
+        if declared == "independent":
+            return "the objectives of one measurement are independent, as declared"
+        return "the objectives of one measurement may depend on each other in any way"
+    return "the objectives of one measurement have the covariance declared"
+
+
 def check_delta(delta: Any) -> float:
     """Delta, if it is a number between 0 and 1."""
     if not _is_real(delta) or not 0.0 < float(delta) < 1.0:
@@ -155,10 +175,12 @@ def check_seed(seed: Any) -> int:
     return int(seed)
 
 
-def check_count(value: Any, name: str, meaning: str) -> int:
-    """A whole number of at least 1."""
+def check_count(value: Any, name: str, meaning: str, most: int = 2**62) -> int:
+    """A whole number of at least 1, and at most `most`."""
     if not isinstance(value, Integral) or isinstance(value, bool) or int(value) < 1:
         raise SettingsError(f"{name} is {value!r}; it is {meaning}, a whole number of at least 1")
+    if int(value) > most:
+        raise SettingsError(f"{name} is {value!r}; it is {meaning}, at most {most:,}")
     return int(value)
 
 

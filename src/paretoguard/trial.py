@@ -11,15 +11,15 @@ from numpy import int64, uint8
 from numpy.typing import NDArray
 
 from paretoguard import settings
-from paretoguard.assumptions import assumptions
 from paretoguard.engine.draws import key
 from paretoguard.engine.loop import answer_now, decide_next, observe_result, settle_now
 from paretoguard.engine.state import new_state
-from paretoguard.errors import Interrupted, ProblemError, SampleError
-from paretoguard.explain import explain, snapshot
-from paretoguard.noise import Exact
+from paretoguard.errors import Interrupted, ProblemError, SampleError, SettingsError
 from paretoguard.problem import STATUSES, Problem
+from paretoguard.problem.noise import Exact
 from paretoguard.verdict import OPTIMAL, Result, Verdict
+from paretoguard.verdict.numbers import snapshot
+from paretoguard.verdict.reasons import explain
 
 Sample = Callable[[str], Mapping[str, float]]
 
@@ -44,6 +44,10 @@ class Trial:
         budget: int | None = None,
         seed: int = 0,
     ) -> None:
+        if not isinstance(problem, Problem):
+            raise SettingsError(
+                f"the problem is {problem!r}; expected a pg.Problem (of a problem file: pg.load(path).problem)"
+            )
         self.problem = problem
         self.delta = settings.check_delta(delta)
         self.algorithm = settings.algorithm(algorithm)
@@ -88,6 +92,7 @@ class Trial:
             raise SampleError(str(error), arm=arm, values=values, result=self.result()) from error
         place = self._place[arm]
         observe_result(self._space, self._state, place, row)
+        self._answered = False  # until the next look
         if self._queue and self._queue[0] == place:
             self._queue.pop(0)
         else:
@@ -142,7 +147,7 @@ class Trial:
             delta=self.delta,
             guarantee=settings.guarantee(self.evidence),
             basis=settings.basis(self.evidence),
-            assumptions=assumptions(self.problem, self.evidence),
+            assumptions=settings.assumptions(self.problem, self.evidence),
             notes=self.problem.notes,
             simulated=simulated,
         )
@@ -164,16 +169,17 @@ def identify(
     with `SampleError`, which names the arm and the values and carries the result so far.
     """
     trial = Trial(problem, delta=delta, algorithm=algorithm, evidence=evidence, budget=budget, seed=seed)
-    while (arm := trial.next_arm()) is not None:
-        trial.tell(arm, _measured(trial, sample, arm))
+    try:
+        while (arm := trial.next_arm()) is not None:
+            trial.tell(arm, _measured(trial, sample, arm))
+    except KeyboardInterrupt:
+        raise Interrupted(result=trial.result()) from None
     return trial.result()
 
 
 def _measured(trial: Trial, sample: Sample, arm: str) -> Mapping[str, float]:
     try:
         values: Any = sample(arm)
-    except KeyboardInterrupt:
-        raise Interrupted(result=trial.result()) from None
     except Exception as error:
         message = f"measuring arm {arm!r} failed with {type(error).__name__}: {error}"
         raise SampleError(message, arm=arm, values=None, result=trial.result()) from error

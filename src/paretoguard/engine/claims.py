@@ -27,10 +27,12 @@ def settle(
     for i in range(space.arms):
         out = state.inside[i] == 0 and state.weight[i] >= now.bar
         statuses[i] = INFEASIBLE if out else UNDECIDED
-        via[i] = -1
+        via[i] = _someone_above(evidence, now, space, state, i)
     for i in range(space.arms):
-        if is_feasible(now, state, i) and _is_unbeaten(evidence, now, space, state, statuses, i):
+        if is_feasible(now, state, i) and _is_unbeaten(evidence, now, space, state, statuses, via, i):
             statuses[i] = OPTIMAL
+    for i in range(space.arms):
+        via[i] = -1
     _spread_dominance(evidence, now, space, state, statuses, via)
 
 
@@ -41,9 +43,30 @@ def is_feasible(now: Any, state: State, i: int) -> bool:
 
 
 @inner
-def _is_unbeaten(evidence: NamedTuple, now: Any, space: Space, state: State, statuses: NDArray[uint8], i: int) -> bool:
+def _someone_above(evidence: NamedTuple, now: Any, space: Space, state: State, i: int) -> int:
+    """An arm that i is certified to be dominated by, feasible or not; -1 if there is none."""
+    for k in range(space.arms):
+        if k != i and dominated(evidence, now, space, state, i, k) >= 0.0:
+            return k
+    return -1
+
+
+@inner
+def _is_unbeaten(
+    evidence: NamedTuple,
+    now: Any,
+    space: Space,
+    state: State,
+    statuses: NDArray[uint8],
+    above: NDArray[int64],
+    i: int,
+) -> bool:
     """Is i certified undominated by every arm that may be feasible?  Scratch: mark (1 = j is harmless), queue."""
     pending, left = 0, 0
+    for j in range(space.arms):  # the usual reason why not: an arm nothing is certified above, not known harmless
+        open_arm = j != i and above[j] < 0 and statuses[j] != INFEASIBLE
+        if open_arm and undominated(evidence, now, space, state, i, j) < 0.0:
+            return False
     for j in range(space.arms):
         harmless = j == i or undominated(evidence, now, space, state, i, j) >= 0.0
         state.mark[j] = 1 if harmless else 0
@@ -57,13 +80,21 @@ def _is_unbeaten(evidence: NamedTuple, now: Any, space: Space, state: State, sta
         pending -= 1
         k = state.queue[pending]
         for j in range(space.arms):
-            if state.mark[j] == 0 and dominated(evidence, now, space, state, j, k) >= 0.0:
+            if state.mark[j] == 0 and _is_harmless(evidence, now, space, state, i, j, k):
                 state.mark[j] = 1
                 state.queue[pending] = j
                 pending += 1
                 if statuses[j] != INFEASIBLE:
                     left -= 1
     return left == 0
+
+
+@inner
+def _is_harmless(evidence: NamedTuple, now: Any, space: Space, state: State, i: int, j: int, k: int) -> bool:
+    """Is j certified below k, which i is not below?  Below i itself counts unless j is certified equal (exact ties)."""
+    if dominated(evidence, now, space, state, j, k) < 0.0:
+        return False
+    return k != i or bool(dominated(evidence, now, space, state, i, j) < 0.0)
 
 
 @inner

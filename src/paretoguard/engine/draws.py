@@ -20,6 +20,7 @@ _MASK, _32, _16, _8, _5, _6 = uint64(0xFFFFFFFF), uint64(32), uint64(16), uint64
 _ROUNDS = 10
 _TWO_PI = 2.0 * math.pi
 
+_MOST_BLOCKS = 128  # of two objectives each; the second half of the 256 is for normals beside another law
 REWARDS, DECISIONS = uint64(0), uint64(1)  # disjoint streams: what arms return, what a policy draws
 
 BERNOULLI, TWO_POINT, GAUSSIAN, CONSTANT = 0, 1, 2, 3
@@ -92,10 +93,13 @@ def _draw_mixed(source: Mixed, key: NDArray[uint64], arm: int, n: int, row: NDAr
     for first in range(0, d, 2):
         u, v = uniforms(key, arm, n, first // 2, REWARDS)
         last = first + 1 < d
+        y, z = 0.0, 0.0
         if source.kinds[first] == GAUSSIAN or (last and source.kinds[first + 1] == GAUSSIAN):
-            y, z = normals(u, v)
-        else:
-            y, z = 0.0, 0.0
+            if not last or source.kinds[first] == source.kinds[first + 1]:
+                y, z = normals(u, v)
+            else:  # a normal and another law: the normal has a block of its own, or the two would depend on each other
+                s, t = uniforms(key, arm, n, _MOST_BLOCKS + first // 2, REWARDS)
+                y, z = normals(s, t)
         row[first] = y if source.kinds[first] == GAUSSIAN else u
         if last:
             row[first + 1] = z if source.kinds[first + 1] == GAUSSIAN else v

@@ -15,7 +15,6 @@ user's part the kernels with that part are compiled anew, and no others.
 """
 
 import ast
-import contextlib
 import functools
 import hashlib
 import importlib.util
@@ -266,20 +265,23 @@ class _FilePerSignature:
     def load(self, key: Any) -> Any:
         try:
             stored_key, payload = pickle.loads(self._path(key).read_bytes())
-        except (OSError, EOFError, pickle.UnpicklingError, ImportError, AttributeError):
+        except Exception:  # missing, cut short or damaged: pickle may raise anything, and compiling again is the answer
             return None
         return payload if stored_key == key else None
 
     def save(self, key: Any, payload: Any) -> None:
-        path = self._path(key)
-        handle, name = tempfile.mkstemp(dir=self.folder)
-        with os.fdopen(handle, "wb") as file:
-            file.write(serialize.dumps((key, payload)))
-        os.replace(name, path)
-        with contextlib.suppress(OSError):
+        name, path = None, self._path(key)
+        try:
+            handle, name = tempfile.mkstemp(dir=self.folder)
+            with os.fdopen(handle, "wb") as file:
+                file.write(serialize.dumps((key, payload)))
+            os.replace(name, path)
             versions = self.folder.glob(f"{path.name.rsplit('.', 2)[0]}.*.nbc")
             for old in sorted(versions, key=os.path.getmtime, reverse=True)[VERSIONS_KEPT:]:
                 old.unlink()
+        except OSError:  # a full disk, a folder gone: the kernel works all the same
+            if name is not None:
+                Path(name).unlink(missing_ok=True)
 
     def flush(self) -> None:
         for path in self.folder.glob(f"{self.base}.*.nbc"):

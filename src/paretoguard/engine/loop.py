@@ -11,6 +11,7 @@ import numpy as np
 from numpy import float64, int64, uint8, uint64
 from numpy.typing import NDArray
 
+from paretoguard.engine.batches import choose, chosen
 from paretoguard.engine.claims import settle
 from paretoguard.engine.draws import draw
 from paretoguard.engine.evidence.parts import moment
@@ -59,8 +60,12 @@ def advance(
     outcomes: Outcomes,
     steps: int,
     budget: int,
+    pace: NamedTuple,
 ) -> int:
-    """Simulate about `steps` more samples; return how many were taken (0 when every run has stopped)."""
+    """Simulate about `steps` more samples; return how many were taken (0 when every run has stopped).
+
+    `pace` says how many arms are pulled before the next decision (`batches.cohort`).
+    """
     taken = 0
     cursor = outcomes.cursor
     while cursor[NEXT] < outcomes.runs.shape[0] and taken < steps:
@@ -71,7 +76,7 @@ def advance(
             state.key[1] = outcomes.runs[run]
             cursor[STARTED] = 1
         before = state.tally[CLOCK]
-        stopped = _pull_until(policy, evidence, space, source, state, steps - taken, budget)
+        stopped = _pull_until(policy, evidence, space, source, state, steps - taken, budget, pace)
         taken += state.tally[CLOCK] - before
         if stopped > 0:
             _record(policy, evidence, space, state, via, outcomes, run, stopped)
@@ -82,22 +87,30 @@ def advance(
 
 @inner
 def _pull_until(
-    policy: NamedTuple, evidence: NamedTuple, space: Space, source: NamedTuple, state: State, steps: int, budget: int
+    policy: NamedTuple,
+    evidence: NamedTuple,
+    space: Space,
+    source: NamedTuple,
+    state: State,
+    steps: int,
+    budget: int,
+    pace: NamedTuple,
 ) -> int:
     """Decide and pull until the run stops (how: ANSWERED or BUDGET) or `steps` samples are taken (0)."""
     end = state.tally[CLOCK] + steps
     while True:
-        queued = decide(policy, evidence, space, state)
+        left = budget - state.tally[CLOCK]
+        queued = choose(pace, policy, evidence, space, state, left)
         if queued == 0:
             return ANSWERED
-        if state.tally[CLOCK] >= budget:
+        if left <= 0:
             return BUDGET
-        if state.tally[CLOCK] >= end:
-            return 0
-        for k in range(min(queued, budget - state.tally[CLOCK])):
-            arm = state.queue[k]
+        for k in range(min(queued, left)):
+            arm = chosen(pace, state, k)
             draw(source, state.key, arm, state.counts[arm], state.row)
             observe(space, state, arm, state.row)
+        if state.tally[CLOCK] >= end:
+            return 0
 
 
 @aside

@@ -32,7 +32,10 @@ def difference_limit(evidence: NamedTuple, state: State, i: int, j: int) -> floa
 
 @entry
 def closest_rival(evidence: NamedTuple, space: Space, state: State, i: int) -> int:
-    """The arm, not certified infeasible, that comes closest to dominating i; -1 if there is none."""
+    """The arm, not certified infeasible, that comes closest to dominating i (one never pulled first); -1 if none."""
+    for j in range(space.arms):
+        if j != i and state.counts[j] == 0:
+            return j
     return int(closest_candidate(evidence, moment(evidence, state.tally[CLOCK]), space, state, i))
 
 

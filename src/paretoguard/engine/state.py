@@ -39,6 +39,7 @@ class State(NamedTuple):
     fresh: NDArray[int64]  # [K] arms with results not yet worked in
     is_fresh: NDArray[uint8]  # [K]
     queue: NDArray[int64]  # [max(K, 2)] the arms to pull next
+    pending: NDArray[int64]  # [K] pulls asked for whose results are not in: they count in sampling, never in evidence
     row: NDArray[float64]  # [d] one reward
     rhs: NDArray[float64]  # [m] right-hand sides given an arm's exact coordinates
     mark: NDArray[uint8]  # [K] scratch
@@ -75,6 +76,7 @@ def new_state(space: Space, key: NDArray[uint64]) -> State:
         fresh=integers(K),
         is_fresh=flags(),
         queue=integers(max(K, 2)),
+        pending=integers(K),
         row=floats(d),
         rhs=floats(rows),
         mark=flags(),
@@ -98,6 +100,7 @@ def reset(space: Space, state: State) -> None:
         state.witness[i] = -1
         state.optimal[i] = 0
         state.is_fresh[i] = 0
+        state.pending[i] = 0
         for c in range(space.objectives):
             state.sums[i, c] = 0.0
             state.means[i, c] = 0.0
@@ -166,3 +169,14 @@ def locate(space: Space, state: State, arm: int) -> None:
     inside, eta = within(space.region, state.rhs, space.row_tolerance, x)
     state.inside[arm] = 1 if inside else 0
     state.eta[arm] = eta if inside else outside(space.region, state.rhs, x, state.work)
+
+
+@inner
+def recount(evidence: NamedTuple, space: Space, state: State, arm: int, more: int) -> None:
+    """Change the count of an arm by `more` without results: its means stay, its evidence follows."""
+    count = state.counts[arm] + more
+    state.counts[arm] = count
+    state.tally[CLOCK] += more
+    state.inverse[arm] = 1.0 / count if count > 0 else math.inf
+    state.root[arm] = math.sqrt(state.inverse[arm])
+    state.weight[arm] = weigh(evidence, space, state, arm) if count > 0 else -math.inf

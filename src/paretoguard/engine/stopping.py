@@ -10,7 +10,8 @@ C_t = F_t + G_t the candidates:
 
 The rule stops when all three are >= 0. xi_i is a maximum, so m^-(i,j) at any one candidate j bounds it from below: each
 arm remembers its best rival, and xi_i is worked out in full only for the arms that this bound leaves as possible
-minimisers. One or two arms a decision need it: O(K d) altogether, with no K x K table.
+minimisers. One or two arms a decision need it: O(K d) altogether, with no K x K table. Z1P costs O(d) for each pair of
+O_t, and is asked for only once Z2 >= 0.
 """
 
 import math

@@ -18,7 +18,7 @@ from paretoguard.errors import SettingsError
 from paretoguard.laws.cases import BrokenLawError, Case, Law, sentence
 from paretoguard.laws.decisions import LAWS
 from paretoguard.laws.rewards import NOISE_LAWS
-from paretoguard.noise import Noise
+from paretoguard.problem.noise import Noise
 
 __all__ = [
     "LAWS",

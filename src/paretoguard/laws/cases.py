@@ -15,8 +15,8 @@ from paretoguard.engine.evidence import Practical
 from paretoguard.engine.loop import answer_now, decide_next, draw_reward, observe_result, settle_now
 from paretoguard.engine.policies import ECape
 from paretoguard.engine.state import State, new_state
-from paretoguard.noise import Gaussian, Noise
 from paretoguard.problem import STATUSES, Instance, Problem
+from paretoguard.problem.noise import Gaussian, Noise
 from paretoguard.simulation.rewards import source
 
 Rewards = Callable[[str, int], NDArray[float64]]  # of an arm: number n, from 0

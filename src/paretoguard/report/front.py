@@ -6,8 +6,8 @@ from os import PathLike
 from typing import TYPE_CHECKING, Any
 
 from paretoguard.errors import ProblemError
-from paretoguard.names import suggestion
 from paretoguard.problem import Problem
+from paretoguard.problem.names import suggestion
 from paretoguard.report.axes import Axis, axis
 from paretoguard.report.canvas import figure_for, look, save
 from paretoguard.report.legend import add_legend, add_legend_above, entries
@@ -159,7 +159,7 @@ def _shading(problem: Problem, axes: list[Axis]) -> str:
     """What the shaded part of the picture means."""
     if not problem.constraints:
         return ""
-    return "constraints drawn hold" if _hidden_constraints(problem, axes) else "constraints hold"
+    return "constraints on these two hold" if _hidden_constraints(problem, axes) else "constraints hold"
 
 
 def _hidden_constraints(problem: Problem, axes: list[Axis]) -> list[str]:

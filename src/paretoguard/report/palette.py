@@ -29,10 +29,10 @@ HALO = "#FFFFFFD0"  # around words, so that lines do not run through them
 ORDER = {DOMINATED: 0, INFEASIBLE: 1, UNDECIDED: 2, OPTIMAL: 3}  # what matters most is drawn last and named first
 
 
-def outline(status: str) -> dict[str, Any]:
+def outline(status: str, strength: float = 1.0) -> dict[str, Any]:
     """How the edge of a confidence box looks."""
     dashes = (0, (3, 2)) if status == UNDECIDED else "solid"
-    return {"edgecolor": LOOKS[status].colour, "linewidth": 0.9, "linestyle": dashes, "alpha": 0.75}
+    return {"edgecolor": LOOKS[status].colour, "linewidth": 0.9, "linestyle": dashes, "alpha": 0.75 * strength}
 
 
 def mark_styles(status: str) -> list[dict[str, Any]]:

@@ -14,14 +14,16 @@ from paretoguard.report.constraint_lines import draw_lines, lines_in_view, obsta
 from paretoguard.report.labels import POINTS_PER_INCH, Box, place_names, sides
 from paretoguard.report.palette import FEASIBLE, HALO, LOOKS, ORDER, QUIET, mark_styles, outline
 from paretoguard.report.regions import View, feasible_polygon, half_planes
-from paretoguard.verdict import OPTIMAL, UNDECIDED, Verdict
+from paretoguard.verdict import OPTIMAL, Verdict
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.backends.backend_agg import RendererAgg
+    from matplotlib.text import Annotation
 
 Floats = NDArray[float64]
-NAMED = 30  # with more arms than this, only optimal and undecided ones are named
+MANY = 10  # with more arms than this, boxes are drawn fainter
+CROWDED, NAMED = 0.08, 30  # the largest share of the axes that names may take, and how many there may be
 FONT = 8.5
 
 
@@ -73,7 +75,7 @@ def draw(panel: Panel, problem: Problem) -> None:
 def _draw_boxes(panel: Panel) -> None:
     from matplotlib.patches import Rectangle
 
-    faint = min(1.0, 10 / max(len(panel.verdicts), 1))
+    faint = min(1.0, MANY / max(len(panel.verdicts), 1))
     for verdict in panel.verdicts:
         left, right, bottom, top = panel.box(verdict)
         if right < left or top < bottom:
@@ -81,7 +83,14 @@ def _draw_boxes(panel: Panel) -> None:
         corner, width, height = (left, bottom), right - left, top - bottom
         colour, zorder = LOOKS[verdict.status].colour, 2 + 0.1 * ORDER[verdict.status]
         fill = Rectangle(corner, width, height, facecolor=colour, edgecolor="none", alpha=0.09 * faint, zorder=zorder)
-        edge = Rectangle(corner, width, height, fill=False, zorder=zorder, **outline(verdict.status))
+        edge = Rectangle(
+            corner,
+            width,
+            height,
+            fill=False,
+            zorder=zorder,
+            **outline(verdict.status, 1.0 if verdict.status == OPTIMAL else max(faint, 0.3)),
+        )
         for patch in (fill, edge):
             panel.axes.add_patch(patch)
 
@@ -121,28 +130,38 @@ def _mark_boxes(panel: Panel, dpi: float) -> list[Box]:
 
 
 def _write_names(panel: Panel, renderer: "RendererAgg", taken: list[Box]) -> None:
-    """The names of the arms; optimal ones choose their place first."""
-    from matplotlib.patheffects import withStroke
-
-    few = len(panel.verdicts) <= NAMED
-    chosen = [verdict for verdict in panel.verdicts if few or verdict.status in (OPTIMAL, UNDECIDED)]
-    chosen = sorted(chosen, key=lambda verdict: -ORDER[verdict.status])[:NAMED]
-    texts = []
-    for verdict in chosen:
-        point = (verdict.mean[panel.x.name], verdict.mean[panel.y.name])
-        weight = "bold" if verdict.status == OPTIMAL else "normal"
-        text = panel.axes.annotate(verdict.arm, point, (0, 0), textcoords="offset points", parse_math=False, zorder=5)
-        text.set(fontsize=FONT, fontweight=weight, color="#222222", in_layout=False)
-        text.set_path_effects([withStroke(linewidth=2, foreground=HALO)])
-        texts.append(text)
-    extents = [text.get_window_extent(renderer) for text in texts]
-    sizes = [(extent.width, extent.height) for extent in extents]
-    points = np.array([panel.axes.transData.transform(text.xy) for text in texts]).reshape(len(texts), 2)
+    """The names of the arms, optimal ones first; a status for which there is no room left goes without."""
     frame = Box(*panel.axes.get_window_extent(renderer).extents)
+    room = CROWDED * (frame.right - frame.left) * (frame.top - frame.bottom)
+    texts: list[Annotation] = []
+    sizes: list[tuple[float, float]] = []
+    for status in sorted(ORDER, key=lambda status: -ORDER[status]):
+        new = [_name(panel, verdict) for verdict in panel.verdicts if verdict.status == status]
+        extents = [text.get_window_extent(renderer) for text in new]
+        room -= sum(extent.width * extent.height for extent in extents)
+        if len(texts) + len(new) > NAMED or (room < 0 and status != OPTIMAL):
+            for text in new:
+                text.remove()
+            break
+        texts += new
+        sizes += [(extent.width, extent.height) for extent in extents]
+    points = np.array([panel.axes.transData.transform(text.xy) for text in texts]).reshape(len(texts), 2)
     for text, place in zip(texts, place_names(points, sizes, frame, taken, renderer.dpi), strict=True):
         text.set(position=place.offset, horizontalalignment=place.horizontal, verticalalignment=place.vertical)
         if place.is_far:
             _lead_to(panel, text.xy, place.offset)
+
+
+def _name(panel: Panel, verdict: Verdict) -> "Annotation":
+    """The name of an arm, at its point until a place is found for it."""
+    from matplotlib.patheffects import withStroke
+
+    point = (verdict.mean[panel.x.name], verdict.mean[panel.y.name])
+    weight = "bold" if verdict.status == OPTIMAL else "normal"
+    text = panel.axes.annotate(verdict.arm, point, (0, 0), textcoords="offset points", parse_math=False, zorder=5)
+    text.set(fontsize=FONT, fontweight=weight, color="#222222", in_layout=False)
+    text.set_path_effects([withStroke(linewidth=2, foreground=HALO)])
+    return text
 
 
 def _lead_to(panel: Panel, point: Any, offset: tuple[float, float]) -> None:

@@ -7,7 +7,7 @@ import numpy as np
 from numpy import float64
 from numpy.typing import NDArray
 
-from paretoguard.constraints import Constraint
+from paretoguard.problem.constraints import Constraint
 
 Floats = NDArray[float64]
 

@@ -15,10 +15,10 @@ from typing import Any, Literal, get_args
 import numpy as np
 
 from paretoguard.errors import SettingsError
-from paretoguard.grammar import render
-from paretoguard.names import suggestion
-from paretoguard.noise import Bernoulli, Gaussian, Noise
 from paretoguard.problem import Instance, Problem
+from paretoguard.problem.grammar import render
+from paretoguard.problem.names import suggestion
+from paretoguard.problem.noise import Bernoulli, Gaussian, Noise
 from paretoguard.settings import check_seed
 
 PAPER = "Kone, Kaufmann and Richert (ICML 2025)"

@@ -16,10 +16,12 @@ from paretoguard.engine.draws import BERNOULLI, CONSTANT, GAUSSIAN, TWO_POINT, M
 from paretoguard.engine.jit import part
 from paretoguard.engine.loop import draw_reward
 from paretoguard.errors import ProblemError
-from paretoguard.noise import Bernoulli, Bounded, Exact, Gaussian, SubGaussian
 from paretoguard.problem import Instance, Problem
+from paretoguard.problem.noise import Bernoulli, Bounded, Exact, Gaussian, SubGaussian
+from paretoguard.problem.units import correlation
 from paretoguard.settings import check_seed
-from paretoguard.units import correlation
+
+MOST_OBJECTIVES = 256  # two in each of the generator's 128 blocks
 
 LAWS = uint64(2)  # the stream of users' laws, beside REWARDS and DECISIONS
 
@@ -68,6 +70,8 @@ def _mixed(instance: Instance) -> Mixed:
     """The built-in noise; objectives with a law of their own stay at their means."""
     models = list(instance.problem.noise.values())
     d = len(models)
+    if d > MOST_OBJECTIVES:
+        raise ProblemError(f"the problem has {d} objectives; at most {MOST_OBJECTIVES} can be simulated")
     kinds, low, spread = np.zeros(d, dtype=int64), np.zeros(d), np.zeros(d)
     for c, model in enumerate(models):
         if hasattr(model, "law") or isinstance(model, Exact):

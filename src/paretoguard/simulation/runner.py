@@ -13,6 +13,7 @@ from numpy import int64, uint8, uint64
 from numpy.typing import NDArray
 
 from paretoguard import settings
+from paretoguard.engine.batches import cohort
 from paretoguard.engine.draws import key
 from paretoguard.engine.loop import NEXT, advance, new_outcomes
 from paretoguard.engine.state import new_state
@@ -20,7 +21,8 @@ from paretoguard.problem import Instance
 from paretoguard.simulation.progress import Report, progress
 from paretoguard.simulation.rewards import source
 
-STEPS = 200_000  # samples between two looks at the clock and at Ctrl-C
+MOST_STEPS = 200_000  # samples between two looks at the clock and at Ctrl-C …
+PATIENCE_NS = 100_000_000  # … or as many as take about a tenth of a second
 BLOCKS_PER_THREAD = 8  # of each cell, so that threads end at about the same time
 LONGEST_BLOCK = 1000  # runs
 
@@ -44,6 +46,14 @@ class Cell:
         return f"{instance} × {algorithm} × {evidence} × {delta:g}"
 
 
+class Design(NamedTuple):
+    """What all runs of a study share."""
+
+    seed: int
+    budget: int | None = None
+    batch: int = 1
+
+
 class Block(NamedTuple):
     """Finished runs of one cell."""
 
@@ -57,30 +67,45 @@ class Block(NamedTuple):
 
 
 def run_cells(
-    todo: Sequence[tuple[Cell, NDArray[int64]]], seed: int, budget: int, threads: int | None
+    todo: Sequence[tuple[Cell, NDArray[int64]]], design: Design, threads: int | None
 ) -> tuple[list[Block], bool]:
     """Run the given runs of each cell; return finished blocks, and whether Ctrl-C cut the work short."""
     workers = _available_cores() if threads is None else settings.check_count(threads, "threads", "how many to use")
     jobs = [(cell, part) for cell, runs in todo for part in _parts(runs, workers)]
-    stop = threading.Event()
-    done: list[Block] = []
+    stop, interrupted = threading.Event(), False
+    futures: list[Future[Block]] = []
     total = sum(len(runs) for _, runs in jobs)
     with progress(total, "simulating") as report, ThreadPoolExecutor(workers) as pool:
-        pending: set[Future[Block]] = set()
         try:
-            _compile(todo, seed, budget)
-            pending = {pool.submit(_run, cell, runs, seed, budget, stop, report) for cell, runs in jobs}
-            while pending:
-                finished, pending = wait(pending, timeout=0.2, return_when=FIRST_COMPLETED)
-                done += [future.result() for future in finished]
+            _compile(todo, design)
+            for cell, runs in jobs:
+                futures.append(pool.submit(_run, cell, runs, design, stop, report))
+            _await(futures)
         except KeyboardInterrupt:
-            stop.set()
-            done += [future.result() for future in pending]
-            return done, True
-        except BaseException:
-            stop.set()
-            raise
-    return done, False
+            interrupted = True
+        finally:
+            stop.set()  # runs still at work end at their next look
+            _settle(futures)
+    return [future.result() for future in futures], interrupted
+
+
+def _settle(futures: Sequence[Future[Block]]) -> None:
+    """Wait until all have ended, whatever Ctrl-C says meanwhile: what is finished is kept."""
+    while True:
+        try:
+            wait(futures)
+            return
+        except KeyboardInterrupt:
+            continue
+
+
+def _await(futures: Sequence[Future[Block]]) -> None:
+    """Wait for all, waking often enough for Ctrl-C; the first failure is raised at once."""
+    pending = set(futures)
+    while pending:
+        finished, pending = wait(pending, timeout=0.2, return_when=FIRST_COMPLETED)
+        for future in finished:
+            future.result()
 
 
 def _available_cores() -> int:
@@ -96,7 +121,7 @@ def _parts(runs: NDArray[int64], workers: int) -> Iterator[NDArray[int64]]:
         yield runs[first : first + size]
 
 
-def _compile(todo: Sequence[tuple[Cell, NDArray[int64]]], seed: int, budget: int) -> None:
+def _compile(todo: Sequence[tuple[Cell, NDArray[int64]]], design: Design) -> None:
     """Compile (or load) each kernel once, here, before the threads ask for it all at the same time."""
     kinds = set()
     for cell, runs in todo:
@@ -107,23 +132,27 @@ def _compile(todo: Sequence[tuple[Cell, NDArray[int64]]], seed: int, budget: int
         kind = (*map(type, fitted), *(type(model) for model in noise if hasattr(model, "law")))
         if kind not in kinds:
             kinds.add(kind)
-            _run(cell, runs[:0], seed, budget, threading.Event(), lambda finished: None)
+            _run(cell, runs[:0], design, threading.Event(), lambda finished: None)
 
 
-def _run(cell: Cell, runs: NDArray[int64], seed: int, budget: int, stop: threading.Event, report: Report) -> Block:
-    """Simulate the given runs, looking up every STEPS samples; on `stop`, return those that had finished."""
+def _run(cell: Cell, runs: NDArray[int64], design: Design, stop: threading.Event, report: Report) -> Block:
+    """Simulate the given runs, looking up every tenth of a second; on `stop`, return those that had finished."""
     space = cell.instance.problem.space()
     policy, evidence = cell.algorithm.fit(space), cell.evidence.fit(cell.delta, space)
-    state, via = new_state(space, key(seed, 0)), np.zeros(space.arms, dtype=int64)
+    state, via = new_state(space, key(design.seed, 0)), np.zeros(space.arms, dtype=int64)
     drawn_from, outcomes = source(cell.instance), new_outcomes(runs.astype(uint64), space.arms)
-    ns = np.zeros(len(runs), dtype=int64)
+    ns, pace = np.zeros(len(runs), dtype=int64), cohort(design.batch)
+    budget = settings.check_budget(design.budget)
+    steps = 1000
     while not stop.is_set():
         first, begun = int(outcomes.cursor[NEXT]), time.thread_time_ns()
-        taken = advance(policy, evidence, space, drawn_from, state, via, outcomes, STEPS, budget)
+        taken = advance(policy, evidence, space, drawn_from, state, via, outcomes, steps, budget, pace)
         last = int(outcomes.cursor[NEXT])
         if taken == 0:
             break
-        _share(ns, time.thread_time_ns() - begun, first, last, outcomes.samples, taken)
+        spent = time.thread_time_ns() - begun
+        steps = int(min(max(steps * PATIENCE_NS / max(spent, 1), 100), MOST_STEPS))
+        _share(ns, spent, first, last, outcomes.samples, taken)
         report(last - first)
     kept = slice(0, int(outcomes.cursor[NEXT]))
     return Block(

@@ -13,18 +13,22 @@ import numpy as np
 from numpy import float64, int64, uint8
 from numpy.typing import NDArray
 
-from paretoguard import settings, tables
+from paretoguard import settings
 from paretoguard.errors import FileError, Interrupted, SettingsError
 from paretoguard.files import ProblemFile, dumps, loads
 from paretoguard.problem import Instance
 from paretoguard.simulation.instances import load as load_instance
-from paretoguard.simulation.runner import Cell, run_cells
+from paretoguard.simulation.runner import Cell, Design, run_cells
 from paretoguard.simulation.summary import as_texts, summarise
+from paretoguard.verdict import tables
 
 if TYPE_CHECKING:
     from rich.table import Table
 
+Simulated = Instance | ProblemFile | str  # a name such as "covboost" stands for its instance
+
 FORMAT = 1
+MOST_RUNS = 10**8  # of each kind: their records fill the memory of a large machine
 NO_ARM = 255  # pads `statuses` where an instance has fewer arms than the widest one
 _STATUS_OF = {1: "answered", 2: "budget"}
 _COLUMNS: list[tuple[str, Any]] = [
@@ -47,8 +51,7 @@ class Study:
     """
 
     cells: tuple[Cell, ...]
-    seed: int
-    budget: int | None
+    design: Design
     records: NDArray[Any]
     pulls: NDArray[int64]
     statuses: NDArray[uint8]
@@ -62,7 +65,7 @@ class Study:
 
     def extend(self, runs: int, *, threads: int | None = None) -> "Study":
         """The same study with `runs` runs of each kind; runs already there are kept as they are."""
-        wanted = settings.check_count(runs, "runs", "the number of runs of each kind")
+        wanted = settings.check_count(runs, "runs", "the number of runs of each kind", MOST_RUNS)
         todo = [(cell, _absent(self._rows(cell)["run"], wanted)) for cell in self.cells]
         return _collect(self, todo, threads)
 
@@ -105,8 +108,7 @@ class Study:
             raise FileError(f"'{path}' has study format {found!r}; this version reads format {FORMAT}")
         return cls(
             _cells_from(header),
-            int(header["seed"]),
-            header["budget"],
+            Design(**header["design"]),
             arrays["records"],
             arrays["pulls"],
             arrays["statuses"],
@@ -126,14 +128,14 @@ class Study:
         return self.table()
 
     def __repr__(self) -> str:
-        return tables.render(self.table(), width=150)
+        return tables.render(self.table())
 
     def _repr_html_(self) -> str:
         return tables.as_html(f"{len(self.records):,} simulated runs", self.rows())
 
 
 def simulate(
-    instance: Instance | str | Sequence[Instance | str],
+    instance: Simulated | Sequence[Simulated],
     *,
     algorithms: str | settings.Algorithm | Sequence[str | settings.Algorithm],
     evidence: str | settings.Evidence | Sequence[str | settings.Evidence] = "practical",
@@ -142,11 +144,13 @@ def simulate(
     seed: int = 0,
     budget: int | None = None,
     threads: int | None = None,
+    batch: int = 1,
 ) -> Study:
     """Simulate every combination, `runs` times each, on all cores; the same for any number of threads.
 
-    Run number r sees the same rewards whatever the algorithm. Ctrl-C raises `Interrupted`, whose `study` holds the runs
-    that had finished.
+    `batch` is the number of arms pulled before the next decision (a cohort, several workers); with 1, each decision is
+    pulled as the algorithm makes it. Run number r sees the same rewards whatever the algorithm. Ctrl-C raises
+    `Interrupted`, whose `study` holds the runs that had finished.
     """
     cells = tuple(
         Cell(one, settings.algorithm(how), settings.evidence(what), settings.check_delta(level))
@@ -157,7 +161,8 @@ def simulate(
     )
     _refuse_repeats(cells)
     settings.check_budget(budget)
-    empty = Study(cells, settings.check_seed(seed), budget, *_empty(cells))
+    settings.check_count(batch, "batch", "the number of arms pulled before the next decision", MOST_RUNS)
+    empty = Study(cells, Design(settings.check_seed(seed), budget, batch), *_empty(cells))
     return empty.extend(runs, threads=threads)
 
 
@@ -165,11 +170,14 @@ def _listed(value: Any) -> list[Any]:
     return list(value) if isinstance(value, Iterable) and not isinstance(value, str) else [value]
 
 
-def _instances(given: Instance | str | Sequence[Instance | str]) -> list[Instance]:
-    found = [load_instance(one) if isinstance(one, str) else one for one in _listed(given)]
+def _instances(given: Simulated | Sequence[Simulated]) -> list[Instance]:
+    found = [
+        load_instance(one) if isinstance(one, str) else one.instance if isinstance(one, ProblemFile) else one
+        for one in _listed(given)
+    ]
     for one in found:
         if not isinstance(one, Instance):
-            raise SettingsError(f"cannot simulate {one!r}; expected an Instance or the name of one")
+            raise SettingsError(f"cannot simulate {one!r}; expected an Instance, the name of one, or pg.load(path)")
     if not found:
         raise SettingsError("no instance to simulate was given")
     return found
@@ -214,7 +222,7 @@ def _collect(study: Study, todo: Sequence[tuple[Cell, NDArray[int64]]], threads:
     """Run what is to do and add it to the study; on Ctrl-C raise Interrupted with what there is."""
     records, pulls, statuses = [study.records], [study.pulls], [study.statuses]
     widest = study.pulls.shape[1]
-    blocks, interrupted = run_cells(todo, study.seed, settings.check_budget(study.budget), threads)
+    blocks, interrupted = run_cells(todo, study.design, threads)
     for block in blocks:
         if len(block.runs) == 0:
             continue
@@ -242,16 +250,18 @@ def _in_order(study: Study, records: NDArray[Any], pulls: NDArray[int64], status
     for number, cell in enumerate(study.cells):
         place[_of_cell(records, cell)] = number
     order = np.lexsort((records["run"], place))
-    return Study(study.cells, study.seed, study.budget, records[order], pulls[order], statuses[order])
+    return Study(study.cells, study.design, records[order], pulls[order], statuses[order])
 
 
 def _header(study: Study) -> dict[str, Any]:
     instances = {cell.instance.name: cell.instance for cell in study.cells}
     return {
         "format": FORMAT,
-        "seed": study.seed,
-        "budget": study.budget,
-        "instances": {name: dumps(ProblemFile(one.problem, one.means)) for name, one in instances.items()},
+        "design": study.design._asdict(),
+        "instances": {
+            name: {"file": dumps(ProblemFile(one.problem, one.means)), "provenance": one.provenance}
+            for name, one in instances.items()
+        },
         "cells": [list(cell.labels) for cell in study.cells],
         "guarantees": {cell.labels[2]: settings.guarantee(cell.evidence) for cell in study.cells},
     }
@@ -259,11 +269,11 @@ def _header(study: Study) -> dict[str, Any]:
 
 def _cells_from(header: dict[str, Any]) -> tuple[Cell, ...]:
     instances = {}
-    for name, text in header["instances"].items():
-        stored = loads(text, f"the instance {name!r} of a study")
+    for name, kept in header["instances"].items():
+        stored = loads(kept["file"], f"the instance {name!r} of a study")
         if stored.means is None:
             raise FileError(f"the instance {name!r} of this study has no means; it was not written by Study.save")
-        instances[name] = Instance(stored.problem, stored.means, name=name)
+        instances[name] = Instance(stored.problem, stored.means, name, kept["provenance"])
     guarantees = header.get("guarantees", {})
     return tuple(
         Cell(

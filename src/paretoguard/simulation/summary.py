@@ -45,6 +45,6 @@ def as_texts(row: dict[str, Any]) -> dict[str, str]:
     cells |= {"delta": f"{row['delta']:g}", "guarantee": row["guarantee"], "runs": f"{row['runs']:,}"}
     for name, label in (("mean", "mean samples"), ("std", "std"), ("median", "median"), ("q95", "q95")):
         cells[label] = "–" if np.isnan(row[name]) else show(row[name])
-    cells["error"] = f"{row['error_ecpsi']:.2%} (≤ {row['error_ecpsi_upper']:.2%})"
-    cells["undecided"] = f"{row['undecided']:.0%}"
+    cells["error"] = f"{row['error_ecpsi']:.2%} (≤ {row['error_ecpsi_upper']:.2%})" if row["runs"] else "–"
+    cells["undecided"] = f"{row['undecided']:.0%}" if row["runs"] else "–"
     return cells

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from paretoguard.engine.evidence.parts import moment
 from paretoguard.engine.jit import inner
-from paretoguard.engine.policies.parts import answer, decide, queue_unseen, restart
+from paretoguard.engine.policies.parts import answer, decide, queue_unseen, restart, select
 from paretoguard.engine.space import Space
 from paretoguard.engine.state import CLOCK, QUEUED, State, refresh
 from paretoguard.engine.stopping import (
@@ -56,6 +56,11 @@ def _decide(policy: ECapeMemory, evidence: NamedTuple, space: Space, state: Stat
     if queued > 0:
         return queued
     refresh(evidence, space, state)
+    return select(policy, evidence, space, state)
+
+
+@select.register(ECapeMemory)
+def _select(policy: ECapeMemory, evidence: NamedTuple, space: Space, state: State) -> int:
     now = moment(evidence, state.tally[CLOCK])
     leader = _leader(policy, evidence, now, space, state)
     if leader < 0:

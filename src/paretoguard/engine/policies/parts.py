@@ -26,6 +26,16 @@ def decide(policy: NamedTuple, evidence: NamedTuple, space: Space, state: State)
 
 
 @part
+def select(policy: NamedTuple, evidence: NamedTuple, space: Space, state: State) -> int:
+    """The sampling rule alone, for an up-to-date state: queue arms and return how many; it may claim nothing.
+
+    While results are outstanding it is asked again with the pending pulls counted as if they had been made, the means
+    unchanged. 0 means that it has no wish.
+    """
+    raise TypeError(f"policy {type(policy).__name__} has no registered `select`")
+
+
+@part
 def answer(policy: NamedTuple, evidence: NamedTuple, space: Space, state: State, statuses: NDArray[uint8]) -> None:
     """Write the status of each arm once `decide` has returned 0: 1 optimal, 2 dominated, 3 infeasible."""
     raise TypeError(f"policy {type(policy).__name__} has no registered `answer`")

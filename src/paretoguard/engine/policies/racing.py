@@ -6,19 +6,22 @@ After each round, on the arms that were active in it:
    dominated: by another active arm j, inside P with gamma_j > 0, with m^-(i,j) > 0;
 2. then, all at once on what remains: optimal, if inside P with gamma_i > 0 and, against every other remaining arm j,
    M^-(i,j) > 0 and M^-(j,i) > 0. An optimal arm that might still dominate a remaining one stays active to do so.
+
+With a tolerance on constraints an arm may be certified feasible up to it and, later, infeasible: both are true. Then
+the first claim stands, because other arms may have left the race on its strength.
 """
 
 from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
-from numpy import uint8
+from numpy import int64, uint8
 from numpy.typing import NDArray
 
 from paretoguard.engine.claims import DOMINATED, INFEASIBLE, OPTIMAL, UNDECIDED
 from paretoguard.engine.evidence.parts import dominated, moment, undominated
 from paretoguard.engine.jit import inner
-from paretoguard.engine.policies.parts import answer, decide, queue_unseen, restart
+from paretoguard.engine.policies.parts import answer, decide, queue_unseen, restart, select
 from paretoguard.engine.space import Space
 from paretoguard.engine.state import CLOCK, QUEUED, State, refresh
 
@@ -28,6 +31,9 @@ class RacingMemory(NamedTuple):
 
     decided: NDArray[uint8]  # [K] the status of arms that left the race; 0 for active ones
     verdict: NDArray[uint8]  # [K] what this round decides
+    vouched: NDArray[uint8]  # [K] with a tolerance: 1 once certified feasible up to it
+    loose: bool  # is there a tolerance on constraints?
+    judged: NDArray[int64]  # [1] when a round was last judged: asking twice must not judge it twice
 
 
 @dataclass(frozen=True)
@@ -38,13 +44,17 @@ class Racing:
 
     def fit(self, space: Space) -> RacingMemory:
         """Room for what was decided."""
-        return RacingMemory(np.zeros(space.arms, dtype=uint8), np.zeros(space.arms, dtype=uint8))
+        flags = np.zeros(space.arms, dtype=uint8), np.zeros(space.arms, dtype=uint8)
+        loose = bool(np.any(space.row_tolerance > 0) or np.any(space.exact_row_tolerance > 0))
+        return RacingMemory(*flags, np.zeros(space.arms, dtype=uint8), loose, np.zeros(1, dtype=int64))
 
 
 @restart.register(RacingMemory)
 def _restart(policy: RacingMemory) -> None:
+    policy.judged[0] = 0
     for i in range(policy.decided.shape[0]):
         policy.decided[i] = UNDECIDED
+        policy.vouched[i] = 0
 
 
 @decide.register(RacingMemory)
@@ -53,15 +63,43 @@ def _decide(policy: RacingMemory, evidence: NamedTuple, space: Space, state: Sta
     if queued > 0:
         return queued
     refresh(evidence, space, state)
-    now = moment(evidence, state.tally[CLOCK])
-    _judge(policy, evidence, now, space, state, False)
-    _judge(policy, evidence, now, space, state, True)
+    if _round_is_over(policy, space, state) and policy.judged[0] < state.tally[CLOCK]:
+        policy.judged[0] = state.tally[CLOCK]
+        now = moment(evidence, state.tally[CLOCK])
+        for i in range(space.arms):
+            if policy.loose and state.inside[i] == 1 and state.weight[i] > now.bar:
+                policy.vouched[i] = 1
+        _judge(policy, evidence, now, space, state, False)
+        _judge(policy, evidence, now, space, state, True)
+    return select(policy, evidence, space, state)
+
+
+@select.register(RacingMemory)
+def _select(policy: RacingMemory, evidence: NamedTuple, space: Space, state: State) -> int:
+    """The active arms that the round has not reached yet; all of them when a round begins."""
+    most = 0
     for i in range(space.arms):
         if policy.decided[i] == UNDECIDED:
+            most = max(most, state.counts[i])
+    new_round = _round_is_over(policy, space, state)
+    queued = 0
+    for i in range(space.arms):
+        if policy.decided[i] == UNDECIDED and (new_round or state.counts[i] < most):
             state.queue[queued] = i
             queued += 1
     state.tally[QUEUED] = queued
     return queued
+
+
+@inner
+def _round_is_over(policy: RacingMemory, space: Space, state: State) -> bool:
+    """Have all active arms the same number of pulls?"""
+    least, most = -1, -1
+    for i in range(space.arms):
+        if policy.decided[i] == UNDECIDED:
+            most = max(most, state.counts[i])
+            least = state.counts[i] if least < 0 else min(least, state.counts[i])
+    return least == most
 
 
 @inner
@@ -81,22 +119,27 @@ def _judge(policy: RacingMemory, evidence: NamedTuple, now: Any, space: Space, s
 
 
 @inner
+def _is_sure(policy: RacingMemory, now: Any, state: State, j: int) -> bool:
+    """Is j certified feasible?"""
+    return bool(policy.vouched[j] == 1 or (state.inside[j] == 1 and state.weight[j] > now.bar))
+
+
+@inner
 def _exit(policy: RacingMemory, evidence: NamedTuple, now: Any, space: Space, state: State, i: int) -> int:
     """INFEASIBLE, DOMINATED, or UNDECIDED for the active arm i."""
-    if state.inside[i] == 0 and state.weight[i] > now.bar:
+    if policy.vouched[i] == 0 and state.inside[i] == 0 and state.weight[i] > now.bar:
         return INFEASIBLE
     for j in range(space.arms):
-        if j != i and policy.decided[j] == UNDECIDED and state.inside[j] == 1:
-            sure = state.weight[j] > now.bar
-            if sure and dominated(evidence, now, space, state, i, j) > 0.0:
-                return DOMINATED
+        judge = j != i and policy.decided[j] == UNDECIDED and _is_sure(policy, now, state, j)
+        if judge and dominated(evidence, now, space, state, i, j) > 0.0:
+            return DOMINATED
     return UNDECIDED
 
 
 @inner
 def _is_winner(policy: RacingMemory, evidence: NamedTuple, now: Any, space: Space, state: State, i: int) -> bool:
     """Is the remaining arm i certified feasible, and neither above nor below any other remaining arm?"""
-    if not (state.inside[i] == 1 and state.weight[i] > now.bar):
+    if not _is_sure(policy, now, state, i):
         return False
     for j in range(space.arms):
         if j != i and policy.decided[j] == UNDECIDED:

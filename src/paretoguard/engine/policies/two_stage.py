@@ -25,7 +25,7 @@ from paretoguard.engine.claims import DOMINATED, INFEASIBLE, OPTIMAL
 from paretoguard.engine.dominance import beats
 from paretoguard.engine.evidence.parts import dominated, moment, undominated
 from paretoguard.engine.jit import inner
-from paretoguard.engine.policies.parts import answer, decide, queue_unseen, restart
+from paretoguard.engine.policies.parts import answer, decide, queue_unseen, restart, select
 from paretoguard.engine.space import Space
 from paretoguard.engine.state import CLOCK, QUEUED, State, refresh
 
@@ -72,16 +72,22 @@ def _decide(policy: TwoStageMemory, evidence: NamedTuple, space: Space, state: S
         return queued
     refresh(evidence, space, state)
     now = moment(evidence, state.tally[CLOCK])
-    if policy.stage[_STAGE] == 1:
-        arm = _least_certain(now, space, state)
-        if arm >= 0:
-            state.queue[0] = arm
-            state.tally[QUEUED] = 1
-            return 1
+    if policy.stage[_STAGE] == 1 and _least_certain(now, space, state) < 0:
         policy.stage[_STAGE] = 2
         for i in range(space.arms):
             policy.kept[i] = state.inside[i]
-    return _explore(policy, evidence, now, space, state)
+    return select(policy, evidence, space, state)
+
+
+@select.register(TwoStageMemory)
+def _select(policy: TwoStageMemory, evidence: NamedTuple, space: Space, state: State) -> int:
+    now = moment(evidence, state.tally[CLOCK])
+    if policy.stage[_STAGE] == 2:
+        return _explore(policy, evidence, now, space, state)
+    arm = _least_certain(now, space, state)
+    state.queue[0] = arm
+    state.tally[QUEUED] = 1 if arm >= 0 else 0
+    return int(state.tally[QUEUED])
 
 
 @inner

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from paretoguard.engine.evidence.parts import moment
 from paretoguard.engine.jit import inner
-from paretoguard.engine.policies.parts import answer, decide, queue_unseen, restart
+from paretoguard.engine.policies.parts import answer, decide, queue_unseen, restart, select
 from paretoguard.engine.space import Space
 from paretoguard.engine.state import CLOCK, QUEUED, State, refresh
 from paretoguard.engine.stopping import (
@@ -55,6 +55,11 @@ def _decide(policy: UniformMemory, evidence: NamedTuple, space: Space, state: St
     if _stops(policy, evidence, now, space, state):
         state.tally[QUEUED] = 0
         return 0
+    return select(policy, evidence, space, state)
+
+
+@select.register(UniformMemory)
+def _select(policy: UniformMemory, evidence: NamedTuple, space: Space, state: State) -> int:
     state.queue[0] = state.tally[CLOCK] % space.arms
     state.tally[QUEUED] = 1
     return 1

@@ -5,13 +5,15 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from typing import TYPE_CHECKING, Any
 
-from paretoguard import tables
+from paretoguard.verdict import tables
 
 if TYPE_CHECKING:
     from rich.table import Table
 
 OPTIMAL, DOMINATED, INFEASIBLE, UNDECIDED = "optimal", "dominated", "infeasible", "undecided"
 MARKS = {OPTIMAL: "★", DOMINATED: "▽", INFEASIBLE: "✕", UNDECIDED: "?"}
+_HOW = {"answered": "until the answer was found", "budget": "until the budget ran out"}
+_COLUMNS = ("arm", "status", "pulls", "why")
 COLOURS = {OPTIMAL: "green", DOMINATED: "blue", INFEASIBLE: "red", UNDECIDED: "yellow"}
 
 
@@ -72,7 +74,8 @@ class Verdict:
 class Result:
     """The answer: which arms are the best trade-offs, and why every other one is out.
 
-    `stopped` is "answered", or "budget" when samples ran out first: certified verdicts hold all the same.
+    `stopped` is "answered", "budget" when samples ran out first, or "open" when looked at before the end: certified
+    verdicts hold all the same.
     """
 
     problem: str
@@ -110,11 +113,13 @@ class Result:
 
     def footer(self) -> str:
         """How much was measured, and what the answer is worth."""
-        how = "the answer was found" if self.stopped == "answered" else "the budget ran out"
+        how = _HOW.get(self.stopped, "so far")
         made_up = "simulated " if self.simulated else ""
-        error = f"P(any wrong claim) <= {self.delta:g}" if self.guarantee != "heuristic" else f"delta = {self.delta:g}"
+        error = (
+            f"P(any wrong claim) <= {self.delta:g}" if self.guarantee == "finite-sample" else f"delta = {self.delta:g}"
+        )
         return (
-            f"{self.samples:,} {made_up}samples until {how}; {self.algorithm} with {self.evidence} evidence. "
+            f"{self.samples:,} {made_up}samples {how}; {self.algorithm} with {self.evidence} evidence. "
             f"Guarantee: {self.guarantee} ({error}; {self.basis})."
         )
 
@@ -136,7 +141,8 @@ class Result:
 def _row(verdict: Verdict) -> dict[str, str]:
     cells = {"arm": verdict.arm, "status": f"{MARKS[verdict.status]} {verdict.status}", "pulls": f"{verdict.pulls:,}"}
     for name, mean in verdict.mean.items():
-        cells[name] = show_interval(mean, verdict.low[name], verdict.high[name]) if verdict.pulls else "–"
+        column = f"mean {name}" if name in _COLUMNS else name
+        cells[column] = show_interval(mean, verdict.low[name], verdict.high[name]) if verdict.pulls else "–"
     cells["why"] = verdict.reason
     return cells
 
@@ -148,6 +154,20 @@ def show(value: float) -> str:
     ('0.0651', '1,234,567', '-1.23e-05')
     """
     return f"{value:,.0f}" if 1000 <= abs(value) < 1e15 else f"{value:.3g}"
+
+
+def show_least(value: float) -> str:
+    """As `show`, but never more than the number itself: what is "at least" stays true when rounded.
+
+    >>> show_least(0.06519), show_least(1999.7)
+    ('0.0651', '1,999')
+    """
+    if 1000 <= abs(value) < 1e15:
+        return f"{math.floor(value):,}"
+    digits = f"{value:.3g}"
+    if float(digits) > value:
+        digits = f"{value - 0.5 * 10.0 ** (math.floor(math.log10(abs(value))) - 2):.3g}"
+    return digits
 
 
 def show_interval(mean: float, low: float, high: float) -> str:

@@ -2,9 +2,11 @@
 
 import html
 import io
+import shutil
 from collections.abc import Mapping, Sequence
 
 from rich.console import Console, RenderableType
+from rich.markup import escape
 from rich.table import Table
 from rich.text import Text
 
@@ -21,16 +23,17 @@ def table(title: str, rows: Rows, caption: str = "", styles: Sequence[str] = (),
         show_lines=any(len(cell) > 60 for row in rows for cell in row.values()),
     )
     for name in rows[0]:
-        made.add_column(name, justify="right" if name in right else "left", overflow="fold")
+        made.add_column(escape(name), justify="right" if name in right else "left", overflow="fold")
     for place, row in enumerate(rows):
         style = styles[place] if place < len(styles) else ""
         made.add_row(*(Text(cell, style=style if column < 2 else "") for column, cell in enumerate(row.values())))
     return made
 
 
-def render(item: RenderableType, width: int = 120) -> str:
-    """A rich renderable as plain text."""
-    console = Console(file=io.StringIO(), width=width, color_system=None, legacy_windows=False)
+def render(item: RenderableType, width: int | None = None) -> str:
+    """A rich renderable as plain text, as wide as the terminal (120 columns where there is none)."""
+    columns = width or max(60, shutil.get_terminal_size((120, 40)).columns)
+    console = Console(file=io.StringIO(), width=columns, color_system=None, legacy_windows=False)
     with console.capture() as capture:
         console.print(item)
     return capture.get().rstrip("\n")
@@ -43,7 +46,6 @@ def as_html(title: str, rows: Rows, caption: str = "") -> str:
         "<tr>" + "".join(f'<td style="text-align:left">{html.escape(cell)}</td>' for cell in row.values()) + "</tr>"
         for row in rows
     )
-    return (
-        f"<p><b>{html.escape(title)}</b></p><table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
-        f"<p>{html.escape(caption)}</p>"
+    return f"<p><b>{html.escape(title)}</b></p><table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>" + (
+        f"<p>{html.escape(caption)}</p>" if caption else ""
     )

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from paretoguard.engine.geometry import polyhedron
 from paretoguard.engine.space import Space
 from paretoguard.errors import ProblemError
-from paretoguard.noise import Gaussian, Noise, Unknown
+from paretoguard.problem.noise import Gaussian, Noise, Unknown
 
 Floats = NDArray[float64]
 Dependence = (

@@ -8,9 +8,9 @@ from numpy import float64
 from numpy.typing import NDArray
 
 from paretoguard.errors import ProblemError
-from paretoguard.names import check_names, listed, suggestion
-from paretoguard.noise import Gaussian, Noise, finite_number
-from paretoguard.units import Dependence, correlation
+from paretoguard.problem.names import check_names, listed, suggestion
+from paretoguard.problem.noise import Gaussian, Noise, finite_number
+from paretoguard.problem.units import Dependence, correlation
 
 Floats = NDArray[float64]
 

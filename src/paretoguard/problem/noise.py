@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from paretoguard.errors import ProblemError
-from paretoguard.names import suggestion
+from paretoguard.problem.names import suggestion
 
 Parameter = float | Sequence[float] | NDArray[Any]
 

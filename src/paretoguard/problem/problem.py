@@ -14,7 +14,9 @@ import numpy as np
 from numpy import bool_, float64
 from numpy.typing import ArrayLike, NDArray
 
-from paretoguard.constraints import (
+from paretoguard.engine.space import Space
+from paretoguard.errors import ProblemError
+from paretoguard.problem.constraints import (
     Constraint,
     Given,
     check_consistent,
@@ -23,14 +25,29 @@ from paretoguard.constraints import (
     matrix,
     read_constraints,
 )
-from paretoguard.declarations import read_arms, read_dependence, read_noise, read_objectives, read_tolerance
-from paretoguard.engine.space import Space
-from paretoguard.errors import ProblemError
-from paretoguard.inputs import Means, check_arm, check_range, check_statuses, read_means, read_statuses, read_values
-from paretoguard.judge import STATUSES, TASKS, Case, Truth, breaches, dominated_arms, feasible_arms, wrong_answers
-from paretoguard.names import listed, suggestion
-from paretoguard.noise import Noise
-from paretoguard.units import Dependence, EngineRow, Units, to_engine
+from paretoguard.problem.declarations import read_arms, read_dependence, read_noise, read_objectives, read_tolerance
+from paretoguard.problem.inputs import (
+    Means,
+    check_arm,
+    check_range,
+    check_statuses,
+    read_means,
+    read_statuses,
+    read_values,
+)
+from paretoguard.problem.judge import (
+    STATUSES,
+    TASKS,
+    Case,
+    Truth,
+    breaches,
+    dominated_arms,
+    feasible_arms,
+    wrong_answers,
+)
+from paretoguard.problem.names import listed, suggestion
+from paretoguard.problem.noise import Noise
+from paretoguard.problem.units import Dependence, EngineRow, Units, to_engine
 
 __all__ = ["STATUSES", "TASKS", "EngineRow", "Instance", "Problem", "Truth"]
 
@@ -47,7 +64,7 @@ class Problem:
     objectives in their order. tolerance: one number for every objective and every constraint, or a mapping from
     objectives and constraint labels (the rest is 0), in the user's units.
 
-    >>> from paretoguard.noise import Bernoulli
+    >>> from paretoguard.problem.noise import Bernoulli
     >>> problem = Problem({"efficacy": "max", "harm": "min"}, arms=["75mg", "150mg"], noise=Bernoulli(),
     ...                   constraints=["efficacy >= 0.4"])
     >>> problem.truth([[0.5, 0.1], [0.3, 0.0]]).pareto
@@ -173,7 +190,7 @@ class Problem:
     def values(self, arm: str, values: Mapping[str, Any]) -> Floats:
         """One measurement as an array [d] in the order of the objectives; anything impossible is refused.
 
-        >>> from paretoguard.noise import Bernoulli
+        >>> from paretoguard.problem.noise import Bernoulli
         >>> Problem({"success": "max"}, arms=["a"], noise=Bernoulli()).values("a", {"success": True})
         array([1.])
         """
@@ -220,7 +237,7 @@ class Problem:
         be right: an arm that is both infeasible and dominated may be called either. With tolerances, the promise of
         spec §8 (5) is judged instead.
 
-        >>> from paretoguard.noise import Gaussian
+        >>> from paretoguard.problem.noise import Gaussian
         >>> problem = Problem({"speed": "max"}, arms=["a", "b"], noise=Gaussian(1.0))
         >>> problem.is_correct({"a": "dominated", "b": "optimal"}, [[1.0], [2.0]])
         True
@@ -234,7 +251,7 @@ class Instance:
 
     `means` [K, d] in the user's units and order, read-only. `provenance` says where they come from.
 
-    >>> from paretoguard.noise import Gaussian
+    >>> from paretoguard.problem.noise import Gaussian
     >>> Instance(Problem({"speed": "max"}, arms=["a", "b"], noise=Gaussian(1.0)), [[1.0], [2.0]]).truth().pareto
     ('b',)
     """

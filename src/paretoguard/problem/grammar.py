@@ -16,7 +16,7 @@ from operator import mul, truediv
 from typing import NamedTuple
 
 from paretoguard.errors import ConstraintError
-from paretoguard.names import suggestion
+from paretoguard.problem.names import suggestion
 
 TOKEN = re.compile(
     r"(?P<space>\s+)"

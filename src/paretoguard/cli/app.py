@@ -1,0 +1,52 @@
+"""The commands, put together."""
+
+from typing import Annotated
+
+import typer
+
+from paretoguard.cli import demo, run, simulate
+from paretoguard.cli.failures import Commands
+from paretoguard.cli.options import prose
+from paretoguard.version import __version__
+
+EXAMPLES = """[bold]Examples[/bold]
+  paretoguard demo
+  paretoguard run examples/dose-finding.toml
+  paretoguard simulate secukinumab covboost --algorithm e-cape,uniform
+
+Exit codes: 0 done, 1 undecided when the budget ran out, 2 wrong input, 130 Ctrl-C."""
+
+app = typer.Typer(
+    cls=Commands,
+    rich_markup_mode="rich",
+    pretty_exceptions_enable=False,
+    add_completion=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+for name, function, examples in (
+    ("demo", demo.demo, demo.EXAMPLES),
+    ("run", run.run, run.EXAMPLES),
+    ("simulate", simulate.simulate, simulate.EXAMPLES),
+):
+    app.command(name, help=prose(function.__doc__), epilog=examples)(function)
+
+
+def _show_version(asked: bool) -> None:
+    if asked:
+        typer.echo(f"paretoguard {__version__}")
+        raise typer.Exit
+
+
+@app.callback(invoke_without_command=True, epilog=EXAMPLES)
+def paretoguard(
+    context: typer.Context,
+    version: Annotated[
+        bool, typer.Option("--version", callback=_show_version, is_eager=True, help="Show the version and exit.")
+    ] = False,
+) -> None:
+    """Find the best trade-offs among noisy options that respect your guardrails, with few measurements.
+
+    Every answer says why each option is in or out, and what guarantee stands behind it.
+    """
+    if context.invoked_subcommand is None:
+        typer.echo(context.get_help())

@@ -1,0 +1,91 @@
+"""`paretoguard demo`: what paretoguard does, on doses of a real trial, in less than a minute."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from paretoguard.cli.options import Json
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from paretoguard.problem import Instance
+    from paretoguard.simulation.study import Study
+    from paretoguard.verdict import Result
+
+INSTANCE, ALGORITHMS, EVIDENCE, DELTA, RUNS = "secukinumab", ["e-cape", "uniform"], "practical", 0.1, 100
+
+EXAMPLES = """[bold]Examples[/bold]
+  paretoguard demo
+  paretoguard demo --seed 3 --out /tmp/demo
+  paretoguard demo --json > demo.json"""
+
+
+def demo(
+    out: Annotated[Path, typer.Option(metavar="DIR", help="Where the pictures go.")] = Path("demo-output"),
+    seed: Annotated[int, typer.Option(metavar="N", help="Seed of the simulated patients.")] = 0,
+    json: Json = False,
+) -> None:
+    """Find the acceptable doses of a real drug: one adaptive run, the reasons, pictures, a comparison.
+
+    The arms are [bold]simulated[/bold] from published means; nobody is treated. Takes less than a minute, of which most
+    is compiling kernels the first time.
+    """
+    import paretoguard as pg
+    from paretoguard.cli.live import drive
+    from paretoguard.cli.screen import answers, print_json, remarks
+
+    out.mkdir(parents=True, exist_ok=True)
+    screen, aside = answers(), remarks()
+    if json:
+        screen = aside
+    instance = pg.instances.load(INSTANCE)
+    trial = pg.Trial(instance.problem, delta=DELTA, algorithm="e-cape", evidence=EVIDENCE, seed=seed)
+    _introduce(screen, instance)
+    drive(trial, pg.sampler(instance, seed=seed, run=0), aside)
+    result = trial.result(simulated=True)
+    _show_result(screen, result, instance, out / "verdicts.png")
+    study = _compare(instance, seed, screen, aside, out / "comparison.png")
+    if json:
+        files = [str(out / name) for name in ("verdicts.png", "comparison.png")]
+        summary = study.summary()
+        print_json({"provenance": instance.provenance, "result": result.to_dict(), "summary": summary, "files": files})
+
+
+def _introduce(screen: "Console", instance: "Instance") -> None:
+    problem = instance.problem
+    goals = " and ".join(f"{direction}imise {name}" for name, direction in problem.objectives.items())
+    screen.print(f"Which of {', '.join(problem.arms)} are the best trade-offs?", style="bold")
+    screen.print(f"Goal: {goals}, subject to {', '.join(problem.constraint_texts.values())}.")
+    screen.print("Simulated: patients are drawn from published means; nobody is treated.")
+    screen.print(instance.provenance, style="dim")
+    screen.print()
+
+
+def _show_result(screen: "Console", result: "Result", instance: "Instance", path: Path) -> None:
+    from paretoguard.cli.verdicts import print_result
+    from paretoguard.report.front import draw_result
+
+    print_result(screen, result)
+    draw_result(result, instance.problem, path)
+    screen.print(f"picture: {path}", soft_wrap=True)
+    screen.print()
+
+
+def _compare(instance: "Instance", seed: int, screen: "Console", aside: "Console", path: Path) -> "Study":
+    import paretoguard as pg
+    from paretoguard.cli.live import compiling
+    from paretoguard.cli.studies import print_study
+    from paretoguard.report.comparison import draw_comparison
+
+    screen.print(f"Was it worth being adaptive? {RUNS} runs each, on all cores:")
+    with compiling(aside):
+        study = pg.simulate(instance, algorithms=ALGORITHMS, evidence=EVIDENCE, delta=DELTA, runs=RUNS, seed=seed)
+    print_study(screen, study)
+    draw_comparison(study, path)
+    screen.print(f"picture: {path}", soft_wrap=True)
+    adaptive, uniform = (row["mean"] for row in study.summary())
+    screen.print(f"uniform took {uniform / adaptive:.1f} times as many samples as e-cape.", style="bold")
+    screen.print("All four: paretoguard simulate secukinumab --algorithm e-cape,two-stage,racing,uniform")
+    return study

@@ -1,0 +1,114 @@
+"""Watching a trial while it runs: a live table on a terminal, a few lines elsewhere; always on stderr."""
+
+import threading
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Protocol
+
+from paretoguard.cli.layout import slim
+from paretoguard.cli.verdicts import narrowed
+from paretoguard.trial import Trial
+from paretoguard.verdict import COLOURS, UNDECIDED
+
+if TYPE_CHECKING:
+    from rich.console import Console
+    from rich.live import Live
+    from rich.table import Table
+
+STRIDE = 64  # samples between two looks at the clock
+SECONDS = 0.25  # between two pictures of the live table
+FIRST_LINE = 1000  # samples; later lines come at four times the samples of the one before
+
+
+class Watch(Protocol):
+    """What is told of a trial now and then."""
+
+    def look(self, trial: Trial) -> None:
+        """Show where the trial stands, if it is time to."""
+
+
+def drive(trial: Trial, sample: Callable[[str], Mapping[str, float]], console: "Console") -> None:
+    """Run a trial until it stops, showing on the console where it stands."""
+    with compiling(console), _watch(console) as watch:
+        while (arm := trial.next_arm()) is not None:
+            trial.tell(arm, sample(arm))
+            if trial.samples % STRIDE == 0:
+                watch.look(trial)
+
+
+@contextmanager
+def compiling(console: "Console") -> Iterator[None]:
+    """Say so if kernels have to be compiled, which takes a while the first time."""
+    from paretoguard.engine import jit
+
+    before, done = jit.cache_hits()[1], threading.Event()
+
+    def look() -> None:
+        while not done.wait(0.1):
+            if jit.cache_hits()[1] > before:
+                console.print("compiling kernels (first run only)…")
+                return
+
+    watcher = threading.Thread(target=look, daemon=True)
+    watcher.start()
+    try:
+        yield
+    finally:
+        done.set()
+        watcher.join()
+
+
+@contextmanager
+def _watch(console: "Console") -> Iterator[Watch]:
+    if not console.is_terminal:
+        yield _Lines(console)
+        return
+    from rich.live import Live
+
+    with Live(console=console, auto_refresh=False, transient=True) as live:
+        yield _LiveTable(live)
+
+
+class _Lines:
+    """A line now and then, for logs and pipes."""
+
+    def __init__(self, console: "Console") -> None:
+        self._console, self._next = console, FIRST_LINE
+
+    def look(self, trial: Trial) -> None:
+        if trial.samples < self._next:
+            return
+        self._next *= 4
+        statuses = list(trial.statuses().values())
+        counts = ", ".join(f"{statuses.count(status)} {status}" for status in COLOURS if status in statuses)
+        self._console.print(f"{trial.samples:,} samples: {counts}")
+
+
+class _LiveTable:
+    """A table that is drawn again a few times a second."""
+
+    def __init__(self, live: "Live") -> None:
+        self._live, self._due = live, 0.0
+
+    def look(self, trial: Trial) -> None:
+        if time.monotonic() < self._due:
+            return
+        self._live.update(_table(trial, self._live.console), refresh=True)
+        self._due = time.monotonic() + SECONDS
+
+
+def _table(trial: Trial, console: "Console") -> "Table":
+    """Where every arm stands, as far as the screen has room; undecided arms first where it has not."""
+    result = trial.result()
+    rows = narrowed(result.rows(), console.width)
+    verdicts = list(result.verdicts.values())
+    order, room = list(range(len(rows))), max(console.height - 7, 3)
+    if len(rows) > room:
+        order.sort(key=lambda place: verdicts[place].status != UNDECIDED)
+    shown = order[:room]
+    more = f"; {len(rows) - len(shown)} more arms" if len(shown) < len(rows) else ""
+    title = f"{result.samples:,} samples so far{more}"
+    styles = [COLOURS[verdicts[place].status] for place in shown]
+    caption = "Ctrl-C stops and shows what is known"
+    return slim(title, [rows[place] for place in shown], styles, right=("pulls",), caption=caption)

@@ -1,0 +1,69 @@
+"""Options that several commands share."""
+
+import inspect
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+Json = Annotated[bool, typer.Option("--json", help="Print one JSON object on stdout; everything else goes to stderr.")]
+Plot = Annotated[Path | None, typer.Option(metavar="FILE", help="Draw a picture into this file (.png, .svg or .pdf).")]
+Seed = Annotated[
+    int | None, typer.Option(metavar="N", help="Seed of the simulated measurements. \\[default: the file's, else 0]")
+]
+Budget = Annotated[
+    int | None, typer.Option(metavar="N", help="Stop after so many samples. \\[default: the file's, else none]")
+]
+
+# One value, for a run.
+Algorithm = Annotated[
+    str | None, typer.Option(metavar="NAME", help="What chooses the next arm. \\[default: the file's, else e-cape]")
+]
+Evidence = Annotated[
+    str | None,
+    typer.Option(
+        metavar="NAME",
+        help="When to believe a claim. \\[default: the file's, else one with a finite-sample guarantee]",
+    ),
+]
+Delta = Annotated[
+    float | None,
+    typer.Option(metavar="P", help="Accepted probability of a wrong claim. \\[default: the file's, else 0.05]"),
+]
+
+# Several values, for a study.
+Algorithms = Annotated[
+    list[str] | None,
+    typer.Option(
+        metavar="NAME",
+        help="What chooses the next arm: e-cape, two-stage, racing, uniform; repeat it, or use commas. "
+        "\\[default: the file's, else e-cape]",
+    ),
+]
+Evidences = Annotated[
+    list[str] | None,
+    typer.Option(
+        metavar="NAME",
+        help="When to believe a claim: practical, theorem; as above. \\[default: the file's, else practical]",
+    ),
+]
+Deltas = Annotated[
+    list[str] | None,
+    typer.Option(
+        metavar="P", help="Accepted probability of a wrong claim; as above. \\[default: the file's, else 0.1]"
+    ),
+]
+Runs = Annotated[int, typer.Option(metavar="N", help="Runs of each kind.")]
+Threads = Annotated[int | None, typer.Option(metavar="N", help="Threads; results are the same. \\[default: all cores]")]
+Batch = Annotated[
+    int,
+    typer.Option(metavar="N", help="Arms pulled before the next decision, such as a cohort."),
+]
+Out = Annotated[Path | None, typer.Option(metavar="FILE", help="Save the study (.npz), for pg.Study.load.")]
+Csv = Annotated[Path | None, typer.Option(metavar="FILE", help="Save the records, one line per run.")]
+
+
+def prose(text: str | None) -> str:
+    """A docstring as help: paragraphs without line breaks, so that they wrap at the terminal's width."""
+    paragraphs = inspect.cleandoc(text or "").split("\n\n")
+    return "\n\n".join(" ".join(paragraph.split()) for paragraph in paragraphs)

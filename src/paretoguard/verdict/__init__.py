@@ -1,0 +1,31 @@
+"""Verdicts: what is said of each arm, why, and how it is shown."""
+
+from paretoguard.verdict.result import (
+    COLOURS,
+    DOMINATED,
+    INFEASIBLE,
+    MARKS,
+    OPTIMAL,
+    UNDECIDED,
+    Missing,
+    Result,
+    Verdict,
+    show,
+    show_interval,
+    show_least,
+)
+
+__all__ = [
+    "COLOURS",
+    "DOMINATED",
+    "INFEASIBLE",
+    "MARKS",
+    "OPTIMAL",
+    "UNDECIDED",
+    "Missing",
+    "Result",
+    "Verdict",
+    "show",
+    "show_interval",
+    "show_least",
+]

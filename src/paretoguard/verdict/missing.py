@@ -1,0 +1,85 @@
+"""What an undecided arm still lacks, and about how many more pulls it would take."""
+
+import math
+
+from paretoguard.engine.probe import (
+    DOMINATION,
+    FEASIBILITY,
+    NON_DOMINATION,
+    claim,
+    closest_rival,
+    likeliest_dominator,
+)
+from paretoguard.verdict.numbers import Snapshot
+from paretoguard.verdict.result import Missing
+
+MOST_PULLS = 10**12  # more than this is "no number of pulls would do"
+
+
+def _pulls_needed(numbers: Snapshot, kind: int, i: int, j: int) -> dict[str, int]:
+    """How many more pulls of i (and j) would certify a claim at the present means; {} if no number would.
+
+    The arm with fewer pulls is raised to the other's count first, then both together.
+    """
+    counts = numbers.state.counts
+    now_i, now_j = int(counts[i]), int(counts[j])
+
+    def certified(level: int) -> bool:
+        return bool(
+            claim(numbers.evidence, numbers.space, numbers.state, kind, i, j, max(now_i, level), max(now_j, level))
+            >= 0.0
+        )
+
+    high = max(min(now_i, now_j), 1)
+    while not certified(high):
+        high *= 2
+        if high > MOST_PULLS:
+            return {}
+    low = high // 2
+    while low + 1 < high:
+        middle = (low + high) // 2
+        low, high = (low, middle) if certified(middle) else (middle, high)
+    needed = {numbers.problem.arms[k]: max(0, high - int(counts[k])) for k in {i: None, j: None}}
+    return {arm: number for arm, number in needed.items() if number > 0}
+
+
+def _missing(numbers: Snapshot, kind: int, i: int, j: int, text: str) -> Missing:
+    return Missing(text, _pulls_needed(numbers, kind, i, j))
+
+
+def _holds(numbers: Snapshot, kind: int, i: int, j: int) -> bool:
+    counts = numbers.state.counts
+    value = claim(numbers.evidence, numbers.space, numbers.state, kind, i, j, int(counts[i]), int(counts[j]))
+    return bool(value >= 0.0)
+
+
+def open_claims(numbers: Snapshot, i: int, row: int | None) -> tuple[str, list[Missing]]:
+    """What arm i looks like, and the claims that would settle it, the decisive one first."""
+    arms, state = numbers.problem.arms, numbers.state
+    text = "" if row is None else str(numbers.problem.constraints[row])
+    if state.optimal[i] == 1:
+        rival = closest_rival(numbers.evidence, numbers.space, state, i)
+        options = []
+        if not _holds(numbers, FEASIBILITY, i, i):
+            options.append(_missing(numbers, FEASIBILITY, i, i, f"that {text} holds"))
+        if rival >= 0 and not _holds(numbers, NON_DOMINATION, i, rival):
+            options.append(_missing(numbers, NON_DOMINATION, i, rival, f"that {arms[rival]} does not dominate it"))
+        return "looks optimal", sorted(options, key=_cost, reverse=True)  # all are needed: the dearest decides
+    by = likeliest_dominator(numbers.evidence, numbers.space, state, i)
+    below: list[Missing] = []
+    if by >= 0 and not _holds(numbers, DOMINATION, i, by):
+        below.append(_missing(numbers, DOMINATION, i, by, f"that {arms[by]} dominates it"))
+    elif by >= 0:
+        side = f"on which side of the constraints {arms[by]}, which dominates it, lies"
+        below.append(_missing(numbers, FEASIBILITY, by, by, side))
+    if state.inside[i] == 1:
+        return "looks dominated", below
+    # One claim is enough for an arm outside: the cheaper decides.
+    fails = _missing(numbers, FEASIBILITY, i, i, f"that {text} fails")
+    if below and _cost(below[0]) < _cost(fails):
+        return "looks dominated and infeasible", below
+    return "looks infeasible", [fails]
+
+
+def _cost(missing: Missing) -> float:
+    return float(sum(missing.pulls.values())) if missing.pulls else math.inf

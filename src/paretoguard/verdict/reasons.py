@@ -1,0 +1,210 @@
+"""Why each arm has its status: sentences in the user's names, units and signs."""
+
+import itertools
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy import float64, int64, uint8
+from numpy.typing import NDArray
+
+from paretoguard.engine.claims import DOMINATED as DOMINATED_CODE
+from paretoguard.engine.claims import INFEASIBLE as INFEASIBLE_CODE
+from paretoguard.engine.claims import OPTIMAL as OPTIMAL_CODE
+from paretoguard.engine.probe import closest_rival, difference_limit, likeliest_dominator
+from paretoguard.problem import STATUSES
+from paretoguard.verdict.missing import open_claims
+from paretoguard.verdict.numbers import Snapshot, tightest
+from paretoguard.verdict.result import Missing, Verdict, show, show_least
+
+
+def explain(numbers: Snapshot, statuses: NDArray[uint8], via: NDArray[int64], guarantee: str) -> dict[str, Verdict]:
+    """A verdict for each arm, in arm order."""
+    return {arm: _verdict(numbers, i, statuses, via, guarantee) for i, arm in enumerate(numbers.problem.arms)}
+
+
+def _verdict(numbers: Snapshot, i: int, statuses: NDArray[uint8], via: NDArray[int64], guarantee: str) -> Verdict:
+    names = list(numbers.problem.objectives)
+    explained = {
+        OPTIMAL_CODE: _why_optimal,
+        DOMINATED_CODE: lambda numbers, i: _why_dominated(numbers, i, via),
+        INFEASIBLE_CODE: _why_infeasible,
+    }.get(int(statuses[i]), lambda numbers, i: _why_undecided(numbers, i, statuses))(numbers, i)
+    mean, half = numbers.means[i], numbers.limits[i]
+    return Verdict(
+        arm=numbers.problem.arms[i],
+        status=STATUSES[statuses[i]],
+        guarantee=guarantee,
+        pulls=int(numbers.state.counts[i]),
+        mean=_by_name(names, mean),
+        low=_by_name(names, np.maximum(mean - half, numbers.support[0])),
+        high=_by_name(names, np.minimum(mean + half, numbers.support[1])),
+        **explained,
+    )
+
+
+def _by_name(names: Sequence[str], values: NDArray[float64]) -> dict[str, float]:
+    return {name: float(value) for name, value in zip(names, values, strict=True)}
+
+
+# --- constraints ---------------------------------------------------------------------------------------------------
+
+
+def _slack_fields(numbers: Snapshot, i: int, row: int | None) -> dict[str, Any]:
+    if row is None:
+        return {}
+    slack, half = float(numbers.slack[i, row]), float(numbers.slack_limits[i, row])
+    return {
+        "constraint": numbers.problem.constraints[row].label,
+        "slack": slack,
+        "slack_low": slack - half,
+        "slack_high": slack + half,
+    }
+
+
+def _at_least(limit: float, half: float) -> str:
+    """The confidence limit in brackets; nothing where the number is exact, or where the limit says nothing.
+
+    An algorithm that drops arms on the way may rest on a limit that was certified earlier than now.
+    """
+    if half <= 0 or limit < 0:
+        return ""
+    return " (just certain)" if limit < 0.01 * half else f" (at least {show_least(limit)})"
+
+
+def _failure(numbers: Snapshot, i: int, row: int) -> str:
+    """`'safety >= 0.4' fails by 0.012 (at least 0.003)`."""
+    slack, half = numbers.slack[i, row], numbers.slack_limits[i, row]
+    text = f"{numbers.problem.constraints[row]} fails by {show(-slack)}"
+    if half == 0:
+        return f"{text} exactly"
+    return text + _at_least(-slack - half, half)
+
+
+def _why_infeasible(numbers: Snapshot, i: int) -> dict[str, Any]:
+    row = tightest(numbers, i)
+    assert row is not None, "an infeasible arm has a constraint that it fails"
+    if numbers.slack[i, row] + numbers.slack_limits[i, row] <= 0:
+        return {"reason": _failure(numbers, i, row), **_slack_fields(numbers, i, row)}
+    # No single row is certain to fail, but no point near the mean satisfies them all.
+    failing = [row, *(int(other) for other in np.flatnonzero(numbers.slack[i] < 0) if other != row)]
+    away, half = float(numbers.state.eta[i]), float(numbers.row_limits[i])
+    if math.isinf(away):
+        reason = "given its exact values no point satisfies every constraint: "
+        return {
+            "reason": reason + " and ".join(_failure(numbers, i, other) for other in failing),
+            **_slack_fields(numbers, i, row),
+        }
+    reason = (
+        " and ".join(_failure(numbers, i, other) for other in failing)
+        + f"; the nearest point within all constraints is {show(away)} standard deviations away"
+        + _at_least(away - half, half)
+    )
+    return {"reason": reason, **_slack_fields(numbers, i, row)}
+
+
+# --- dominance -----------------------------------------------------------------------------------------------------
+
+
+def _chain(i: int, via: NDArray[int64]) -> list[int]:
+    """Arm i, then each arm's dominator; equal exact arms dominate each other, so an arm met again ends it."""
+    chain = [i]
+    while via[chain[-1]] >= 0 and via[chain[-1]] not in chain:
+        chain.append(int(via[chain[-1]]))
+    return chain
+
+
+def _gain(numbers: Snapshot, i: int, j: int) -> tuple[NDArray[float64], NDArray[float64]]:
+    """How much better j is than i in each objective, and the half-width of that difference."""
+    gain = numbers.sign * (numbers.means[j] - numbers.means[i])
+    half = difference_limit(numbers.evidence, numbers.state, i, j)
+    return gain, np.where(numbers.sigma > 0, numbers.sigma * half, 0.0)
+
+
+def _better(direction: str) -> str:
+    return "higher" if direction == "max" else "lower"
+
+
+def _why_dominated(numbers: Snapshot, i: int, via: NDArray[int64]) -> dict[str, Any]:
+    chain = _chain(i, via)
+    if len(chain) == 1:  # certified earlier than now
+        chain.append(likeliest_dominator(numbers.evidence, numbers.space, numbers.state, i))
+    by = chain[-1]
+    gain, half = _gain(numbers, i, by)
+    links = [_gain(numbers, low, high) for low, high in itertools.pairwise(chain)]
+    # The direct comparison and the sum along the chain hold at the same time: take the sharper limit of the two.
+    low = np.maximum(gain - half, sum(g - h for g, h in links))
+    high = np.minimum(gain + half, sum(g + h for g, h in links))
+    names = list(numbers.problem.objectives)
+    parts = []
+    for c, (name, direction) in enumerate(numbers.problem.objectives.items()):
+        if gain[c] == 0:
+            parts.append(f"{name} equal")
+        else:
+            parts.append(f"{name} {_better(direction)} by {show(gain[c])}{_at_least(low[c], half[c])}")
+    arms = numbers.problem.arms
+    through = f", by way of {', '.join(arms[k] for k in chain[1:-1])}" if len(chain) > 2 else ""
+    return {
+        "reason": f"{arms[by]} is at least as good in every objective: {', '.join(parts)}{through}",
+        "by": arms[by],
+        "margins": _by_name(names, gain),
+        "margins_low": _by_name(names, low),
+        "margins_high": _by_name(names, high),
+    }
+
+
+# --- returned arms ---------------------------------------------------------------------------------------------------
+
+
+def _why_optimal(numbers: Snapshot, i: int) -> dict[str, Any]:
+    row = tightest(numbers, i)
+    fields = _slack_fields(numbers, i, row)
+    sentences = [] if row is None else [_room_left(numbers, i, row)]
+    rival = closest_rival(numbers.evidence, numbers.space, numbers.state, i)
+    if rival < 0:
+        sentences.append("no other arm can be feasible" if len(numbers.problem.arms) > 1 else "it is the only arm")
+        return {"reason": "; ".join(sentences), **fields}
+    objective, lead, low = _lead(numbers, i, rival)
+    name = list(numbers.problem.objectives)[objective]
+    if low < 0 < numbers.problem.tolerance[name]:
+        ahead = ", which is not better by more than the tolerance in every objective"
+    else:
+        word = _better(numbers.problem.objectives[name])
+        ahead = f": {name} is {word} here by {show(lead)}{_at_least(low, lead - low)}"
+    sentences.append(f"closest rival {numbers.problem.arms[rival]}{ahead}")
+    fields |= {"rival": numbers.problem.arms[rival], "lead": {name: lead}, "lead_low": {name: low}}
+    return {"reason": "; ".join(sentences), **fields}
+
+
+def _room_left(numbers: Snapshot, i: int, row: int) -> str:
+    """How the tightest constraint holds, or that it does within its tolerance."""
+    slack, half = float(numbers.slack[i, row]), float(numbers.slack_limits[i, row])
+    constraint = numbers.problem.constraints[row]
+    tolerance = numbers.problem.tolerance[constraint.label]
+    if slack - half < 0 < tolerance:
+        return f"every constraint holds within its tolerance, the tightest, {constraint}, within {show(tolerance)}"
+    spare = f"{show(slack)} to spare{_at_least(slack - half, half)}"
+    return f"every constraint holds, the tightest, {constraint}, with {spare}"
+
+
+def _lead(numbers: Snapshot, i: int, rival: int) -> tuple[int, float, float]:
+    """The objective in which i is furthest ahead of `rival` (in standard deviations), by how much, and at least."""
+    gain, half = _gain(numbers, rival, i)
+    exact = (numbers.sigma == 0) & (gain > 0)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        scaled = np.where(numbers.sigma > 0, gain / numbers.sigma, np.where(exact, math.inf, -math.inf))
+    c = int(np.argmax(scaled))
+    return c, float(gain[c]), float(gain[c] - half[c])
+
+
+# --- undecided arms --------------------------------------------------------------------------------------------------
+
+
+def _why_undecided(numbers: Snapshot, i: int, statuses: NDArray[uint8]) -> dict[str, Any]:
+    if numbers.state.counts[i] == 0:
+        return {"reason": "never pulled", "missing": Missing("a first pull", {numbers.problem.arms[i]: 1})}
+    row = tightest(numbers, i)
+    looks, options = open_claims(numbers, i, row)
+    missing = options[0] if options else Missing("until other arms have results", {})
+    return {"reason": f"{looks}; not certain yet {missing}", "missing": missing, **_slack_fields(numbers, i, row)}
