@@ -202,7 +202,7 @@ def test_a_truncated_study_is_refused(tmp_path: Path) -> None:
 
 def test_ctrl_c_keeps_what_there_is() -> None:
     program = """
-import sys; sys.path.insert(0, "tests")
+import signal, sys; sys.path.insert(0, "tests")
 import paretoguard as pg
 from test_study import easy
 pg.simulate(easy(), algorithms="e-cape", runs=2)
@@ -210,6 +210,7 @@ print("ready", flush=True)
 try:
     pg.simulate(easy(), algorithms="e-cape", runs=1_000_000)
 except pg.Interrupted as stop:
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
     study = stop.study
     print("kept", len(study.records), (study.records["samples"] > 0).all(), len(set(study.records["run"].tolist())))
 """
@@ -218,9 +219,9 @@ except pg.Interrupted as stop:
         assert process.stdout is not None
         assert process.stdout.readline() == "ready\n"
         time.sleep(patience)
-        for _ in range(3):  # impatience loses nothing either
+        for _ in range(2):  # impatience loses nothing either
             process.send_signal(signal.SIGINT)
-            time.sleep(0.05)
+            time.sleep(0.02)
         words = process.communicate(timeout=120)[0].split()
         if words and int(words[1]) > 0:
             break

@@ -4,7 +4,6 @@ import os
 import threading
 import time
 from collections.abc import Iterator, Sequence
-from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -72,40 +71,63 @@ def run_cells(
     """Run the given runs of each cell; return finished blocks, and whether Ctrl-C cut the work short."""
     workers = _available_cores() if threads is None else settings.check_count(threads, "threads", "how many to use")
     jobs = [(cell, part) for cell, runs in todo for part in _parts(runs, workers)]
-    stop, interrupted = threading.Event(), False
-    futures: list[Future[Block]] = []
-    total = sum(len(runs) for _, runs in jobs)
-    with progress(total, "simulating") as report, ThreadPoolExecutor(workers) as pool:
+    crew = _Crew(jobs, design)
+    interrupted = False
+    with progress(sum(len(runs) for _, runs in jobs), "simulating") as report:
         try:
             _compile(todo, design)
-            for cell, runs in jobs:
-                futures.append(pool.submit(_run, cell, runs, design, stop, report))
-            _await(futures)
+            crew.start(workers, report)
         except KeyboardInterrupt:
             interrupted = True
-        finally:
-            stop.set()  # runs still at work end at their next look
-            _settle(futures)
-    return [future.result() for future in futures], interrupted
+            crew.stop.set()
+        while crew.is_at_work():
+            try:
+                time.sleep(0.01)
+            except KeyboardInterrupt:  # runs at work end at their next look; asking again changes nothing
+                interrupted = True
+                crew.stop.set()
+    if crew.failures:
+        raise crew.failures[0]
+    return crew.done, interrupted
 
 
-def _settle(futures: Sequence[Future[Block]]) -> None:
-    """Wait until all have ended, whatever Ctrl-C says meanwhile: what is finished is kept."""
-    while True:
-        try:
-            wait(futures)
-            return
-        except KeyboardInterrupt:
-            continue
+class _Crew:
+    """Threads that take jobs until none is left or `stop` is set.
 
+    Not an executor: `concurrent.futures.wait` holds the locks of all futures while it looks at them, and a Ctrl-C at
+    that moment leaves them held for ever.
+    """
 
-def _await(futures: Sequence[Future[Block]]) -> None:
-    """Wait for all, waking often enough for Ctrl-C; the first failure is raised at once."""
-    pending = set(futures)
-    while pending:
-        finished, pending = wait(pending, timeout=0.2, return_when=FIRST_COMPLETED)
-        for future in finished:
-            future.result()
+    def __init__(self, jobs: Sequence[tuple[Cell, NDArray[int64]]], design: Design) -> None:
+        self.design = design
+        self.stop = threading.Event()
+        self.done: list[Block] = []
+        self.failures: list[BaseException] = []
+        self._jobs = iter(jobs)
+        self._lock = threading.Lock()
+        self._threads: list[threading.Thread] = []
+
+    def start(self, workers: int, report: Report) -> None:
+        """Begin."""
+        for _ in range(workers):
+            self._threads.append(threading.Thread(target=self._work, args=(report,), daemon=True))
+            self._threads[-1].start()
+
+    def is_at_work(self) -> bool:
+        """Is any thread still running?"""
+        return any(thread.is_alive() for thread in self._threads)
+
+    def _work(self, report: Report) -> None:
+        while not self.stop.is_set():
+            with self._lock:
+                job = next(self._jobs, None)
+            if job is None:
+                return
+            try:
+                self.done.append(_run(*job, self.design, self.stop, report))
+            except BaseException as failure:
+                self.failures.append(failure)
+                self.stop.set()
 
 
 def _available_cores() -> int:

@@ -18,7 +18,7 @@ from paretoguard.errors import FileError, Interrupted, SettingsError
 from paretoguard.files import ProblemFile, dumps, loads
 from paretoguard.problem import Instance
 from paretoguard.simulation.instances import load as load_instance
-from paretoguard.simulation.runner import Cell, Design, run_cells
+from paretoguard.simulation.runner import Block, Cell, Design, run_cells
 from paretoguard.simulation.summary import as_texts, summarise
 from paretoguard.verdict import tables
 
@@ -220,9 +220,22 @@ def _absent(present: NDArray[int64], wanted: int) -> NDArray[int64]:
 
 def _collect(study: Study, todo: Sequence[tuple[Cell, NDArray[int64]]], threads: int | None) -> Study:
     """Run what is to do and add it to the study; on Ctrl-C raise Interrupted with what there is."""
+    blocks, interrupted = run_cells(todo, study.design, threads)
+    while True:
+        try:
+            extended = _with_blocks(study, blocks)
+            break
+        except KeyboardInterrupt:  # once more, while finished runs are put together: they are not to be lost
+            interrupted = True
+    if interrupted:
+        raise Interrupted(study=extended)
+    return extended
+
+
+def _with_blocks(study: Study, blocks: Sequence[Block]) -> Study:
+    """The study with the runs of these blocks added, judged against the truth."""
     records, pulls, statuses = [study.records], [study.pulls], [study.statuses]
     widest = study.pulls.shape[1]
-    blocks, interrupted = run_cells(todo, study.design, threads)
     for block in blocks:
         if len(block.runs) == 0:
             continue
@@ -238,10 +251,7 @@ def _collect(study: Study, todo: Sequence[tuple[Cell, NDArray[int64]]], threads:
         records.append(rows)
         pulls.append(np.pad(block.pulls, room))
         statuses.append(np.pad(block.statuses, room, constant_values=NO_ARM))
-    extended = _in_order(study, np.concatenate(records), np.concatenate(pulls), np.concatenate(statuses))
-    if interrupted:
-        raise Interrupted(study=extended)
-    return extended
+    return _in_order(study, np.concatenate(records), np.concatenate(pulls), np.concatenate(statuses))
 
 
 def _in_order(study: Study, records: NDArray[Any], pulls: NDArray[int64], statuses: NDArray[uint8]) -> Study:
