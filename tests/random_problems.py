@@ -29,6 +29,26 @@ def random_instance(rng: np.random.Generator, arms: int | None = None) -> pg.Ins
     return pg.Instance(problem, means)
 
 
+def wide_front(rng: np.random.Generator) -> pg.Instance:
+    """10 to 14 arms, most of them Pareto-optimal: enough for the stopping rule to remember pairs (stopping.SMALL)."""
+    K, d = int(rng.integers(10, 15)), int(rng.integers(2, 5))
+    names = [f"x{c}" for c in range(d)]
+    means = np.abs(rng.normal(size=(K, d)))
+    means = np.round(means / np.linalg.norm(means, axis=1, keepdims=True), 1 if rng.random() < 0.4 else 3)
+    noise: dict[str, pg.Noise] = {name: pg.Gaussian(float(rng.choice([0.05, 0.3]))) for name in names}
+    if rng.random() < 0.3:
+        noise[names[-1]] = pg.Exact()
+    problem = pg.Problem(
+        dict.fromkeys(names, "max"),
+        arms=[f"arm{i}" for i in range(K)],
+        noise=noise,
+        constraints=[f"{names[0]} >= -0.3"] if rng.random() < 0.5 else [f"{name} >= 0.05" for name in names],
+        tolerance=float(rng.choice([0.0, 0.0, 0.05])),
+        name="wide front",
+    )
+    return pg.Instance(problem, means)
+
+
 def _noise(rng: np.random.Generator, kind: str) -> pg.Noise:
     if kind == "mixed":
         kind = str(rng.choice(["bernoulli", "gaussian", "bounded", "subgaussian", "exact"]))

@@ -234,6 +234,19 @@ except pg.SettingsError as error:
     assert f"algorithm '{ONE_BY_ONE}': there is no module 'examples' in {tmp_path}" in second
 
 
+def test_a_study_and_a_problem_file_hold_noise_of_ones_own(tmp_path: Path) -> None:
+    study = pg.simulate(instance(jitter(1.5)), algorithms="e-cape", runs=5, seed=3)
+    study.save(tmp_path / "study.npz")
+    assert np.array_equal(pg.Study.load(tmp_path / "study.npz").extend(9).pulls, study.extend(9).pulls)
+    table = jitter(1.5).to_dict()
+    assert table == {"kind": JITTER, "half": 1.5}
+    assert pg.Noise.from_dict(table) == jitter(1.5)
+    with pytest.raises(pg.ProblemError, match="noise kind 'nowhere:My': there is no module 'nowhere'"):
+        pg.Noise.from_dict({"kind": "nowhere:My"})
+    with pytest.raises(pg.ProblemError, match="is no noise model; derive it from"):
+        pg.Noise.from_dict({"kind": HORIZON})
+
+
 MAIN = """
 import paretoguard as pg
 from dataclasses import dataclass

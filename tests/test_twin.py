@@ -9,7 +9,7 @@ from paretoguard.engine.loop import answer_now, decide_next, draw_reward, observ
 from paretoguard.engine.state import new_state
 from paretoguard.settings import Algorithm, Evidence
 from paretoguard.simulation.rewards import source
-from random_problems import random_instance
+from random_problems import random_instance, wide_front
 from twin import Twin, TwinProblem
 
 POLICIES: dict[str, Algorithm] = {
@@ -82,6 +82,13 @@ def test_the_engine_decides_as_the_twin_does_with_many_arms(algorithm: str) -> N
         compare(random_instance(rng, arms=40), algorithm, ["practical", "theorem"][number % 2], number, decisions=150)
 
 
+@pytest.mark.parametrize("algorithm", ["e-cape", "uniform"])
+def test_the_engine_decides_as_the_twin_does_on_wide_fronts(algorithm: str) -> None:
+    for number in range(20):
+        rng = np.random.default_rng([5, number])
+        compare(wide_front(rng), algorithm, ["practical", "theorem"][number % 2], number, decisions=300)
+
+
 def compare_batches(instance: pg.Instance, algorithm: str, seed: int, size: int) -> None:
     """Whole runs in batches: `advance` takes the pulls that the twin takes, and ends with its statuses."""
     study = pg.simulate(instance, algorithms=POLICIES[algorithm], runs=3, seed=seed, budget=200, batch=size)
@@ -106,6 +113,13 @@ def test_batches_are_filled_as_the_twin_does(algorithm: str) -> None:
     for number in range(40):
         rng = np.random.default_rng([9, number])
         compare_batches(random_instance(rng), algorithm, number, size=[2, 3, 7, 16][number % 4])
+
+
+@pytest.mark.parametrize("algorithm", ["e-cape", "uniform"])
+def test_batches_on_wide_fronts_are_filled_as_the_twin_does(algorithm: str) -> None:
+    for number in range(20):
+        rng = np.random.default_rng([4, number])
+        compare_batches(wide_front(rng), algorithm, number, size=[2, 3, 7, 16][number % 4])
 
 
 @pytest.mark.kernel

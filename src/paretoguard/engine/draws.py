@@ -65,10 +65,9 @@ def uniforms(key: NDArray[uint64], arm: int, n: int, block: int, stream: uint64)
 
 
 @inner
-def normals(u: float, v: float) -> tuple[float, float]:
-    """Two independent standard normal numbers from two uniform ones (Box–Muller)."""
-    radius = math.sqrt(-2.0 * math.log1p(-u))
-    return radius * math.cos(_TWO_PI * v), radius * math.sin(_TWO_PI * v)
+def polar(u: float, v: float) -> tuple[float, float]:
+    """The radius and the angle of a standard normal point in the plane, from two uniform numbers (Box–Muller)."""
+    return math.sqrt(-2.0 * math.log1p(-u)), _TWO_PI * v
 
 
 class Mixed(NamedTuple):
@@ -92,17 +91,20 @@ def _draw_mixed(source: Mixed, key: NDArray[uint64], arm: int, n: int, row: NDAr
     d = source.kinds.shape[0]
     for first in range(0, d, 2):
         u, v = uniforms(key, arm, n, first // 2, REWARDS)
-        last = first + 1 < d
-        y, z = 0.0, 0.0
-        if source.kinds[first] == GAUSSIAN or (last and source.kinds[first + 1] == GAUSSIAN):
-            if not last or source.kinds[first] == source.kinds[first + 1]:
-                y, z = normals(u, v)
-            else:  # a normal and another law: the normal has a block of its own, or the two would depend on each other
-                s, t = uniforms(key, arm, n, _MOST_BLOCKS + first // 2, REWARDS)
-                y, z = normals(s, t)
-        row[first] = y if source.kinds[first] == GAUSSIAN else u
-        if last:
-            row[first + 1] = z if source.kinds[first + 1] == GAUSSIAN else v
+        row[first] = u
+        paired = first + 1 < d
+        if paired:
+            row[first + 1] = v
+        here = source.kinds[first] == GAUSSIAN
+        there = paired and source.kinds[first + 1] == GAUSSIAN
+        if here or there:
+            if paired and not (here and there):  # beside another law, on which it must not depend: a block of its own
+                u, v = uniforms(key, arm, n, _MOST_BLOCKS + first // 2, REWARDS)
+            radius, angle = polar(u, v)
+            if here:
+                row[first] = radius * math.cos(angle)
+            if there:
+                row[first + 1] = radius * math.sin(angle)
     if source.factor.shape[0] > 0:
         _correlate(source.factor, source.kinds, row)
     for c in range(d):

@@ -103,15 +103,49 @@ def within(region: Polyhedron, rhs: Floats, tolerance: Floats, x: Floats) -> tup
     slack_l >= -tolerance_l / 2 for every l, and min_l (slack_l + tolerance_l). rhs [m] takes the place of region.b,
     x [>= d] (only the first d entries count). Without rows: inside, +inf.
     """
-    m, d = region.A.shape
     inside, least = True, math.inf
-    for row in range(m):
-        slack = rhs[row]
-        for c in range(d):
-            slack -= region.A[row, c] * x[c]
+    for row in range(region.A.shape[0]):
+        slack = _slack(region.A, rhs, x, row)
         inside = inside and slack >= -0.5 * tolerance[row]
         least = min(least, slack + tolerance[row])
     return inside, least
+
+
+@inner
+def _slack(A: Floats, rhs: Floats, x: Floats, row: int) -> float:
+    slack: float = rhs[row]
+    for c in range(A.shape[1]):
+        slack -= A[row, c] * x[c]
+    return slack
+
+
+@inner
+def distance(region: Polyhedron, rhs: Floats, x: Floats, work: Workspace) -> float:
+    """What `outside` returns, where it is all that is asked for: a closed form then writes no certificate."""
+    if region.shape == HALFSPACE:
+        return max(0.0, -_slack(region.A, rhs, x, 0))
+    if region.shape == BOX:
+        return _distance_to_box(region, rhs, x)
+    return outside(region, rhs, x, work)
+
+
+@inner
+def _distance_to_box(region: Polyhedron, rhs: Floats, x: Floats) -> float:
+    m, d = region.A.shape
+    square = 0.0
+    for c in range(d):
+        low, high = -math.inf, math.inf
+        for row in range(m):
+            if region.axis[row] == c:  # its only entry is 1 or -1, as rows have unit norm
+                if region.A[row, c] > 0.0:
+                    high = min(high, rhs[row])
+                else:
+                    low = max(low, -rhs[row])
+        if low > high and low - high > ROUNDING * (2.0 + abs(low) + abs(high)):
+            return math.inf
+        gap = max(low - x[c], x[c] - high, 0.0)
+        square += gap * gap
+    return math.sqrt(square)
 
 
 @inner
@@ -141,9 +175,7 @@ def outside(region: Polyhedron, rhs: Floats, x: Floats, work: Workspace) -> floa
 
 @inner
 def _beyond_half_space(A: Floats, rhs: Floats, x: Floats, work: Workspace) -> float:
-    slack: float = rhs[0]
-    for c in range(A.shape[1]):
-        slack -= A[0, c] * x[c]
+    slack = _slack(A, rhs, x, 0)
     if slack >= 0.0:
         return 0.0
     work.multipliers[0] = -slack

@@ -100,12 +100,11 @@ def _kernels_only(function: Any) -> Any:
 def entry(function: F) -> F:
     """Compile a kernel that Python calls; it releases the GIL and its machine code is kept on disk."""
     kernel = numba.njit(**_OPTIONS)(function)
-    folder = cache_folder() if COMPILED else None
-    if folder is not None:
-        _Locator.folder = folder
-        kernel._cache = _DiskCache(function)
     if COMPILED:
         _entries.append(kernel)
+        if (folder := cache_folder()) is not None:
+            _Locator.folder = folder
+            kernel._cache = _DiskCache(function)
     return cast(F, kernel)
 
 

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from paretoguard.engine.active_set import Workspace, workspace
 from paretoguard.engine.dominance import rebuild_front, update_front
 from paretoguard.engine.evidence.parts import weigh
-from paretoguard.engine.geometry import outside, within
+from paretoguard.engine.geometry import distance, within
 from paretoguard.engine.jit import aside, inner
 from paretoguard.engine.space import Space
 
@@ -168,7 +168,7 @@ def locate(space: Space, state: State, arm: int) -> None:
             state.rhs[row] -= space.exact_part[row, c] * x[space.noisy + c]
     inside, eta = within(space.region, state.rhs, space.row_tolerance, x)
     state.inside[arm] = 1 if inside else 0
-    state.eta[arm] = eta if inside else outside(space.region, state.rhs, x, state.work)
+    state.eta[arm] = eta if inside else distance(space.region, state.rhs, x, state.work)
 
 
 @inner

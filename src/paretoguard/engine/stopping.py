@@ -10,8 +10,9 @@ C_t = F_t + G_t the candidates:
 
 The rule stops when all three are >= 0. xi_i is a maximum, so m^-(i,j) at any one candidate j bounds it from below: each
 arm remembers its best rival, and xi_i is worked out in full only for the arms that this bound leaves as possible
-minimisers. One or two arms a decision need it: O(K d) altogether, with no K x K table. Z1P costs O(d) for each pair of
-O_t, and is asked for only once Z2 >= 0.
+minimisers. One or two arms a decision need it. Z1P, asked for only once Z2 >= 0, is the least of the rows
+min_j M^-(i,j): for each a lower bound is kept too, its minimum when last worked out, lowered by what results and time
+may have changed since. O(K d) altogether, with no K x K table.
 """
 
 import math
@@ -21,10 +22,13 @@ import numpy as np
 from numpy import float64, int64, uint8
 from numpy.typing import NDArray
 
-from paretoguard.engine.evidence.parts import dominated, undominated
-from paretoguard.engine.jit import inner
+from paretoguard.engine.evidence.parts import dominated, moment, pair_radius, undominated
+from paretoguard.engine.jit import aside, inner
 from paretoguard.engine.space import Space
-from paretoguard.engine.state import State
+from paretoguard.engine.state import CLOCK, State
+
+SMALL = 8  # up to so many arms in O_t, comparing all pairs is quicker than remembering
+SLACK = 1e-14  # relative; more than rounding can move one M^-(i,j)
 
 
 class Rivals(NamedTuple):
@@ -32,13 +36,27 @@ class Rivals(NamedTuple):
 
     rival: NDArray[int64]  # [K] the candidate that last gave xi_i, or -1
     bound: NDArray[float64]  # [K] lower bounds of the terms of Z2
-    known: NDArray[uint8]  # [K] 1 where the bound is the term itself
+    known: NDArray[uint8]  # [K] 1 where a bound is the term itself
+    front: NDArray[int64]  # [K] the arms of O_t, in order
+    lead: NDArray[float64]  # [K] for i in O_t: a lower bound of min_j M^-(i,j), as it was at the time `last`
+    counts: NDArray[int64]  # [K] and with these counts (0: not in O_t then)
+    means: NDArray[float64]  # [K, d] and these means
+    last: NDArray[int64]  # [1]
 
 
 def new_rivals(space: Space) -> Rivals:
     """Nothing remembered yet."""
     K = space.arms
-    return Rivals(np.full(K, -1, dtype=int64), np.zeros(K), np.zeros(K, dtype=uint8))
+    return Rivals(
+        rival=np.full(K, -1, dtype=int64),
+        bound=np.zeros(K),
+        known=np.zeros(K, dtype=uint8),
+        front=np.zeros(K, dtype=int64),
+        lead=np.zeros(K),
+        counts=np.zeros(K, dtype=int64),
+        means=np.zeros((K, space.objectives)),
+        last=np.zeros(1, dtype=int64),
+    )
 
 
 @inner
@@ -46,6 +64,7 @@ def forget(rivals: Rivals) -> None:
     """Begin anew."""
     for i in range(rivals.rival.shape[0]):
         rivals.rival[i] = -1
+        rivals.counts[i] = 0
 
 
 @inner
@@ -82,23 +101,24 @@ def full_term(evidence: NamedTuple, now: Any, space: Space, state: State, rivals
 @inner
 def weakest_excluded(evidence: NamedTuple, now: Any, space: Space, state: State, rivals: Rivals) -> tuple[float, int]:
     """Z2 and its minimiser (lowest index among equals); (+inf, -1) when O_t is everything."""
+    least, arm = math.inf, -1
     for i in range(space.arms):
         rivals.known[i] = 0
-        if state.optimal[i] == 1:
-            rivals.bound[i] = math.inf
-        else:
+        rivals.bound[i] = math.inf
+        if state.optimal[i] == 0:
             rivals.bound[i] = lower_bound(evidence, now, space, state, rivals, i)
-    while True:
-        # The arm with the least bound is the minimiser once its bound is its term: every other term is at least its
-        # own bound, and an equal term of a lower index would have been met first.
+            if rivals.bound[i] < least:
+                least, arm = rivals.bound[i], i
+    # The arm with the least bound is the minimiser once its bound is its term: every other term is at least its own
+    # bound, and an equal term of a lower index would have been met first.
+    while arm >= 0 and rivals.known[arm] == 0:
+        rivals.bound[arm] = full_term(evidence, now, space, state, rivals, arm)
+        rivals.known[arm] = 1
         least, arm = math.inf, -1
         for i in range(space.arms):
             if rivals.bound[i] < least:
                 least, arm = rivals.bound[i], i
-        if arm < 0 or rivals.known[arm] == 1:
-            return least, arm
-        rivals.bound[arm] = full_term(evidence, now, space, state, rivals, arm)
-        rivals.known[arm] = 1
+    return least, arm
 
 
 @inner
@@ -112,27 +132,117 @@ def weakest_feasible(now: Any, state: State) -> tuple[float, int]:
 
 
 @inner
-def weakest_pair(evidence: NamedTuple, now: Any, space: Space, state: State) -> tuple[float, int]:
+def weakest_pair(evidence: NamedTuple, now: Any, space: Space, state: State, rivals: Rivals) -> tuple[float, int]:
     """Z1P and the first arm of the pair that gives it (first in lexicographic order among equals)."""
-    least, arm = math.inf, -1
+    size = 0
     for i in range(space.arms):
         if state.optimal[i] == 1:
-            for j in range(space.arms):
-                if j != i and state.optimal[j] == 1:
-                    value = undominated(evidence, now, space, state, i, j)
-                    if value < least:
-                        least, arm = value, i
+            rivals.front[size] = i
+            size += 1
+    if size > SMALL:
+        return _weakest_row(evidence, now, space, state, rivals, size)
+    least, arm = math.inf, -1
+    for k in range(size):
+        value = _least_lead(evidence, now, space, state, rivals, size, rivals.front[k])
+        if value < least:
+            least, arm = value, rivals.front[k]
     return least, arm
+
+
+@aside
+def _weakest_row(
+    evidence: NamedTuple, now: Any, space: Space, state: State, rivals: Rivals, size: int
+) -> tuple[float, int]:
+    """As `weakest_excluded`: the row with the least bound is the minimiser once its bound is its minimum."""
+    _mend_leads(evidence, now, space, state, rivals, size)
+    while True:
+        least, arm = math.inf, -1
+        for k in range(size):
+            i = rivals.front[k]
+            if rivals.lead[i] < least:
+                least, arm = rivals.lead[i], i
+        if arm < 0 or rivals.known[arm] == 1:
+            return least, arm
+        rivals.lead[arm] = _least_lead(evidence, now, space, state, rivals, size, arm)
+        rivals.known[arm] = 1
+
+
+@inner
+def _least_lead(evidence: NamedTuple, now: Any, space: Space, state: State, rivals: Rivals, size: int, i: int) -> float:
+    """The least M^-(i,j) over the other arms j of O_t."""
+    least = math.inf
+    for k in range(size):
+        j = rivals.front[k]
+        if j != i:
+            least = min(least, undominated(evidence, now, space, state, i, j))
+    return least
+
+
+@inner
+def _mend_leads(evidence: NamedTuple, now: Any, space: Space, state: State, rivals: Rivals, size: int) -> None:
+    """Make the remembered bounds hold now.
+
+    - The row of an arm that has changed, or is new in O_t, is unknown: its bound is -inf.
+    - In every other row, M^-(i,j) at such an arm j is looked at anew; at the arms j that have not changed it has fallen
+      by no more than the width of the least pulled pair has grown, rounding apart.
+    - An arm that left O_t can only have raised a minimum.
+    """
+    fall = _widening(evidence, now, state, rivals, size)
+    rivals.last[0] = state.tally[CLOCK]
+    for i in range(space.arms):
+        rivals.known[i] = 0
+        if state.optimal[i] == 0:
+            rivals.counts[i] = 0
+        elif _has_changed(state, rivals, i):
+            rivals.lead[i] = -math.inf
+        elif rivals.lead[i] < math.inf:
+            rivals.lead[i] -= fall + SLACK * abs(rivals.lead[i])
+    for k in range(size):
+        j = rivals.front[k]
+        if _has_changed(state, rivals, j):
+            rivals.counts[j] = state.counts[j]
+            for c in range(space.objectives):
+                rivals.means[j, c] = state.means[j, c]
+            for other in range(size):
+                i = rivals.front[other]
+                if rivals.lead[i] > -math.inf:
+                    rivals.lead[i] = min(rivals.lead[i], undominated(evidence, now, space, state, i, j))
+
+
+@inner
+def _has_changed(state: State, rivals: Rivals, i: int) -> bool:
+    """Does i differ from what is remembered?  Counts alone do not tell: pending pulls count for a while."""
+    if rivals.counts[i] != state.counts[i]:
+        return True
+    for c in range(state.means.shape[1]):
+        if rivals.means[i, c] != state.means[i, c]:
+            return True
+    return False
+
+
+@inner
+def _widening(evidence: NamedTuple, now: Any, state: State, rivals: Rivals, size: int) -> float:
+    """How much wider than at the time `last` is the interval of two arms as little pulled as any in O_t?
+
+    Not less than 0: where pending pulls no longer count, time has gone back, and widths have shrunk.
+    """
+    scarce = rivals.front[0]
+    for k in range(1, size):
+        if state.inverse[rivals.front[k]] > state.inverse[scarce]:
+            scarce = rivals.front[k]
+    width = pair_radius(evidence, now, state, scarce, scarce)
+    then = moment(evidence, rivals.last[0])
+    return max(0.0, width - pair_radius(evidence, then, state, scarce, scarce)) + SLACK * width
 
 
 @inner
 def closest_candidate(evidence: NamedTuple, now: Any, space: Space, state: State, b: int) -> int:
     """The candidate j != b with the least M^-(b,j) (lowest index among equals), or -1."""
     least, arm = math.inf, -1
-    for j in range(space.arms):
+    for j in range(space.arms - 1, -1, -1):  # backwards, so that the lowest index wins also where all are +inf
         if j != b and is_candidate(now, state, j):
             value = undominated(evidence, now, space, state, b, j)
-            if value < least or arm < 0:
+            if value <= least:
                 least, arm = value, j
     return arm
 

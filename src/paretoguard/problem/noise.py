@@ -6,14 +6,15 @@ be a sequence with one number per objective, which `split` shares out.
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import MISSING, dataclass, fields
 from numbers import Real
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from paretoguard.errors import ProblemError
+from paretoguard.errors import ProblemError, SettingsError
+from paretoguard.problem.classes import find_class
 from paretoguard.problem.names import suggestion
 
 Parameter = float | Sequence[float] | NDArray[Any]
@@ -81,12 +82,14 @@ class Noise:
         )
 
     def to_dict(self) -> dict[str, Any]:
-        """The model as a table of a problem file.
+        """The model as a table of a problem file; the kind of a user's own is its place, "mymodule:MyNoise".
 
         >>> Bounded(0, 10).to_dict()
         {'kind': 'bounded', 'low': 0.0, 'high': 10.0}
         """
-        table: dict[str, Any] = {"kind": self.kind}
+        model = type(self)
+        is_built = KINDS.get(self.kind) is model
+        table: dict[str, Any] = {"kind": self.kind if is_built else f"{model.__module__}:{model.__qualname__}"}
         for field in fields(self):
             value = getattr(self, field.name)
             table[field.name] = list(value) if isinstance(value, tuple) else value
@@ -103,15 +106,15 @@ class Noise:
         kind = given.pop("kind", None)
         if kind is None:
             raise ProblemError(f"noise {dict(table)!r} has no kind; expected one of {', '.join(KINDS)}")
-        if not isinstance(kind, str) or kind not in KINDS:
+        if not isinstance(kind, str) or (kind not in KINDS and ":" not in kind):
             raise ProblemError(f"noise kind {kind!r} is not known; {suggestion(str(kind), KINDS)}")
-        model = KINDS[kind]
+        model = KINDS[kind] if kind in KINDS else _own(kind)
         names = [field.name for field in fields(model)]
         for name in given:
             if name not in names:
                 hint = suggestion(name, names) if names else f"{kind} noise takes no parameter"
                 raise ProblemError(f"{kind} noise has no parameter '{name}'; {hint}")
-        missing = [name for name in names if name not in given]
+        missing = [field.name for field in fields(model) if field.name not in given and field.default is MISSING]
         if missing:
             raise ProblemError(f"{kind} noise lacks {' and '.join(missing)}; expected {', '.join(names)}")
         return model(**given)
@@ -231,6 +234,18 @@ class Exact(Noise):
 KINDS: dict[str, type[Noise]] = {
     model.kind: model for model in (Bernoulli, Bounded, Gaussian, SubGaussian, Unknown, Exact)
 }
+
+
+def _own(place: str) -> type[Noise]:
+    """The noise model at a place in a module of the user's own."""
+    module, _, name = place.partition(":")
+    try:
+        found = find_class(module, name, "noise kind")
+    except SettingsError as error:
+        raise ProblemError(str(error)) from error
+    if not issubclass(found, Noise):
+        raise ProblemError(f"noise kind {place!r} is no noise model; derive it from paretoguard.Noise")
+    return found
 
 
 def _one(value: Parameter) -> float:

@@ -80,7 +80,7 @@ def _leader(policy: ECapeMemory, evidence: NamedTuple, now: NamedTuple, space: S
     if z2 < 0.0:
         return excluded
     z1_feasible, feasible = weakest_feasible(now, state)
-    z1_pair, first = weakest_pair(evidence, now, space, state)
+    z1_pair, first = weakest_pair(evidence, now, space, state, policy.rivals)
     if min(z1_feasible, z1_pair) >= 0.0:
         return -1
     return feasible if z1_pair >= z1_feasible else first

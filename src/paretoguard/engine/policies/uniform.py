@@ -77,7 +77,7 @@ def _stops(policy: UniformMemory, evidence: NamedTuple, now: NamedTuple, space: 
             and full_term(evidence, now, space, state, policy.rivals, i) < 0.0
         ):
             return False
-    return bool(weakest_pair(evidence, now, space, state)[0] >= 0.0)
+    return bool(weakest_pair(evidence, now, space, state, policy.rivals)[0] >= 0.0)
 
 
 @answer.register(UniformMemory)

@@ -1,0 +1,86 @@
+"""The alternatives that speed is measured against make the engine's pulls, and docs/speed.md says what was measured.
+
+Nothing is timed here: see benchmarks/speed.py.
+"""
+
+import importlib
+import json
+import socket
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import paretoguard as pg
+
+BENCHMARKS = Path(__file__).parent.parent / "benchmarks"
+sys.path.insert(0, str(BENCHMARKS))  # they are scripts, not a package
+naive, speed, steady, table = (importlib.import_module(name) for name in ("naive", "speed", "steady", "table"))
+
+SMALL = ["secukinumab", "explainability", "racing-5", "covboost:constrained=false"]
+LARGER = ["random:K=12,d=1,m=1", "random:K=30,d=2,m=0", "random:K=25,d=3,m=1,noise=bernoulli", "front:K=30,d=3"]
+
+
+@pytest.mark.parametrize("text", SMALL + LARGER)
+def test_the_alternatives_make_the_same_pulls(text: str) -> None:
+    found = steady.measure(text, 700, 300, 2, ["naive", "numpy"])
+    assert found["samples"] >= 1300
+    assert all(len(times) == 2 for times in found["times"].values())
+
+
+@pytest.mark.parametrize(
+    ("text", "runs", "budget"),
+    [("two-stage-gap", 40, None), ("covboost", 4, None), *((text, 3, 9001) for text in LARGER[:3])],
+)
+def test_the_compiled_loop_ends_its_runs_as_the_engine_does(text: str, runs: int, budget: int | None) -> None:
+    study = pg.simulate(text, algorithms="e-cape", runs=runs, seed=5, budget=budget, threads=1)
+    assert np.array_equal(naive.simulate(pg.instances.load(text), runs=runs, seed=5, budget=budget), study.pulls)
+
+
+def test_a_loop_that_decides_otherwise_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(steady.COMPETITORS, "naive", lambda instance: steady.engine(pg.instances.load("racing-5")))
+    with pytest.raises(AssertionError, match="naive and the engine did not make the same pulls"):
+        steady.measure("secukinumab", 100, 100, 1, ["naive"])
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"constraints": ["x + y <= 1", "x >= 0"]},
+        {"constraints": ["x >= 0.1", "x >= 0.2"]},
+        {"noise": {"x": pg.Gaussian(1.0), "y": pg.Exact()}},
+        {"tolerance": 0.1},
+    ],
+)
+def test_problems_that_the_alternatives_do_not_know_are_refused(changes: dict[str, Any]) -> None:
+    fields: dict[str, Any] = {"noise": pg.Gaussian(1.0), "name": "unknown", **changes}
+    problem = pg.Problem({"x": "max", "y": "max"}, arms=["a", "b"], **fields)
+    with pytest.raises(
+        ValueError, match="only noisy objectives, no tolerance, and no constraints, a half-space or a box"
+    ):
+        naive.simulate(pg.Instance(problem, [[0.3, 0.4], [0.5, 0.2]]))
+
+
+def test_a_bar_is_judged_by_its_ratio_or_else_by_our_number() -> None:
+    assert speed.row("a", [3.0, 1.0, 2.0], "s", bar=("<=", 2.0))["holds"]
+    assert not speed.row("a", [3.0], "s", bar=("<=", 2.0))["holds"]
+    line = speed.row(
+        "a", [3.0], "s", alternative=[6.0], against="b", ratios=[2.0], ratio_of="times faster", bar=(">=", 3)
+    )
+    assert not line["holds"]
+    assert table.bars([line]).splitlines()[-1] == "| a | 3 s | b: 6 s | 2 times faster | ≥ 3 | **no** |"
+
+
+def test_the_page_shows_what_was_measured() -> None:
+    results = json.loads(speed.RESULTS.read_text(encoding="utf-8"))
+    page = table.PAGE.read_text(encoding="utf-8")
+    assert table.fill(page, results) == page
+    assert all(line["what"] in page for line in results["rows"])
+
+
+def test_the_results_name_no_machine_and_no_path() -> None:
+    text = speed.RESULTS.read_text(encoding="utf-8")
+    private = (socket.gethostname(), str(Path.home()), str(BENCHMARKS.parent), sys.executable)
+    assert [word for word in private if len(word) > 1 and word in text] == []
