@@ -1,0 +1,80 @@
+"""What docs/baselines.md says of the algorithms holds: orderings and errors, on few runs, and the table is what was measured."""
+
+import importlib.util
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy import stats
+
+import paretoguard as pg
+
+DOCS = Path(__file__).parent.parent / "docs"
+RUNS = 60
+
+
+def script() -> Any:
+    spec = importlib.util.spec_from_file_location("baselines", DOCS / "figures" / "baselines.py")
+    assert spec is not None and spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def means(instance: str, delta: float = 0.1) -> dict[str, float]:
+    """Mean samples of each algorithm; errors are checked on the way."""
+    algorithms = ["e-cape", "two-stage", "racing", "uniform"]
+    study = pg.simulate(instance, algorithms=algorithms, delta=delta, runs=RUNS, seed=11)
+    for row in study.summary():
+        errors = round(row["error_ecpsi"] * RUNS)
+        assert stats.binom.sf(errors - 1, RUNS, delta) > 1e-4, f"{row['algorithm']}: {errors} of {RUNS} runs are wrong"
+    return {row["algorithm"]: row["mean"] for row in study.summary()}
+
+
+def test_ecape_needs_half_of_two_stage_on_covboost() -> None:
+    mean = means("covboost")
+    assert 1.5 * mean["e-cape"] < mean["two-stage"] < mean["uniform"]
+    assert 0.8 < mean["racing"] / mean["e-cape"] < 1.25
+
+
+def test_racing_pays_for_every_arm_where_all_are_feasible() -> None:
+    five, ten = means("racing-5", 0.01), means("racing-10", 0.01)
+    for mean in (five, ten):
+        assert mean["e-cape"] < mean["racing"] / 2
+        assert mean["two-stage"] < mean["racing"] / 2
+    assert 1.6 < ten["racing"] / five["racing"] < 2.4
+    assert ten["e-cape"] < 1.3 * five["e-cape"]
+
+
+def test_two_stage_pays_for_what_nobody_needs_to_know() -> None:
+    wide, narrow = means("two-stage-gap:eps=0.2"), means("two-stage-gap:eps=0.1")
+    assert 3 < narrow["two-stage"] / wide["two-stage"] < 5  # 1 / eps²
+    for name in ("e-cape", "racing", "uniform"):
+        assert narrow[name] < 1.3 * wide[name]
+        assert 5 * narrow[name] < narrow["two-stage"]
+
+
+def test_on_the_published_doses_two_stage_is_cheaper_unlike_in_the_paper() -> None:
+    mean = means("secukinumab")
+    assert mean["two-stage"] < mean["e-cape"] < mean["uniform"] / 1.8
+
+
+def test_the_page_shows_what_was_measured() -> None:
+    baselines, page = script(), (DOCS / "baselines.md").read_text(encoding="utf-8")
+    rows = baselines.read_numbers()
+    assert baselines.fill(page, rows) == page
+    assert all(float(row["error_ecpsi"]) <= float(row["delta"]) for row in rows)
+
+
+@pytest.mark.parametrize("stem", ["secukinumab", "baselines", "batches"])
+def test_pictures_stand_beside_their_script_and_their_numbers(stem: str) -> None:
+    assert all((DOCS / "figures" / f"{stem}{suffix}").stat().st_size > 100 for suffix in (".py", ".csv", ".png", ".svg"))
+
+
+def test_batches_cost_little_on_many_arms_and_errors_stay_rare() -> None:
+    table = np.genfromtxt(DOCS / "figures" / "batches.csv", delimiter=",", names=True, dtype=None, encoding="utf-8")
+    assert sorted(set(table["batch"])) == [1, 4, 16, 64]
+    assert np.all(table["error_ecpsi"] <= 0.1)
+    covboost = table[table["instance"] == "covboost"]
+    assert covboost["mean"][-1] < 1.5 * covboost["mean"][0]
