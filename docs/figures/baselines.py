@@ -50,10 +50,10 @@ def table(rows: list[dict[str, str]]) -> str:
     lines.append("|---|---:|---:|" + "---:|" * len(ALGORITHMS))
     for instance in dict.fromkeys(row["instance"] for row in rows):
         here = {row["algorithm"]: row for row in rows if row["instance"] == instance}
-        cells = [
-            f"{float(here[name]['mean']):,.0f} ± {float(here[name]['std']):,.0f}; {float(here[name]['error_ecpsi']):.1%}"
-            for name in ALGORITHMS
-        ]
+        cells = []
+        for name in ALGORITHMS:
+            mean, std, error = (float(here[name][key]) for key in ("mean", "std", "error_ecpsi"))
+            cells.append(f"{mean:,.0f} ± {std:,.0f}; {error:.1%}")
         first = here[ALGORITHMS[0]]
         lines.append(f"| `{instance}` | {float(first['delta']):g} | {first['runs']} | " + " | ".join(cells) + " |")
     return "\n".join(lines)

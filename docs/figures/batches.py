@@ -34,17 +34,21 @@ def measure() -> list[dict[str, Any]]:
 
 def draw(rows: list[dict[str, Any]], path: Path) -> None:
     """Left: samples against those of a batch of 1. Right: how many rounds that is."""
+    from matplotlib.ticker import FuncFormatter, PercentFormatter
+
     with look():
         figure = figure_for(path, 7.2, 3.4)
         left, right = figure.subplots(1, 2)
         for number, instance in enumerate(INSTANCES):
             mine = [row for row in rows if row["instance"] == instance]
-            style: dict[str, Any] = {"color": SERIES[number], "marker": MARKERS[number], "markersize": 5, "linewidth": 1.3}
+            style: dict[str, Any] = {"color": SERIES[number], "marker": MARKERS[number], "markersize": 5}
             name = f"{instance} (K = {mine[0]['arms']})"
-            left.plot(SIZES, [row["mean"] / mine[0]["mean"] for row in mine], label=name, **style)
+            left.plot(SIZES, [row["mean"] / mine[0]["mean"] - 1.0 for row in mine], label=name, **style)
             right.plot(SIZES, [row["mean"] / row["batch"] for row in mine], **style)
-        left.set(title="Samples, relative to batches of 1", ylim=(0.9, None))
+        left.set(title="Samples more than with batches of 1")
+        left.yaxis.set_major_formatter(PercentFormatter(1.0, decimals=0))
         right.set(title="Rounds until the answer", yscale="log")
+        right.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,.0f}"))
         for axes in (left, right):
             axes.set_xscale("log", base=2)
             axes.set_xticks(SIZES, [str(size) for size in SIZES])
