@@ -50,6 +50,7 @@ versions: $(STAMP)
 
 figures: $(STAMP)
 	$(BIN)/python docs/figures/secukinumab.py
+	$(BIN)/python docs/figures/trace.py
 
 clean:
 	rm -rf $(VENV) build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis src/*.egg-info
