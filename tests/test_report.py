@@ -302,12 +302,16 @@ def test_nothing_global_changes() -> None:
 def test_a_figure_of_the_users_own_is_drawn_on() -> None:
     from matplotlib.figure import Figure
 
-    mine = Figure(figsize=(4, 4))
+    mine = Figure(figsize=(6, 6))
     canvas = mine.canvas
     asked = problem()
     assert draw_result(answer(asked, budget=12), asked, mine) is mine
     assert mine.canvas is canvas
     assert mine.axes
+    study = pg.simulate("simplex", algorithms="uniform", runs=2, budget=50)
+    for drawn in (study, study.trace()[0]):
+        assert drawn.plot(mine) is mine
+        mine.canvas.draw()
 
 
 # --- pictures of studies -------------------------------------------------------------------------------------------

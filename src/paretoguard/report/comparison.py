@@ -1,5 +1,6 @@
 """A picture of a study: how many samples each algorithm needs, how often it is wrong, and where the samples went."""
 
+import textwrap
 from collections.abc import Sequence
 from dataclasses import dataclass
 from os import PathLike
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 MOST_POINTS = 400  # of one row; of more runs, evenly spaced ones by rank are shown
+LONGEST_TITLE = 60  # letters in a line
 WIDE = 8.0  # a ratio of samples beyond which the axis is logarithmic
 GOLDEN = (5**0.5 - 1) / 2
 
@@ -159,7 +161,8 @@ def _at_two_and_five(value: float, _: Any) -> str:
 def _add_words(figure: "Figure", study: Study, instances: Sequence[str]) -> None:
     summaries = [summary for summary in study.summary() if summary["runs"] > 0]
     where = f" on {instances[0]}" if len(instances) == 1 else ""
-    figure.suptitle(f"Samples needed{where}", x=0.012, ha="left", weight="bold", size=13, parse_math=False)
+    title = "\n".join(textwrap.wrap(f"Samples needed{where}", LONGEST_TITLE))
+    figure.suptitle(title, x=0.012, ha="left", weight="bold", size=13, parse_math=False)
     same = [
         f"{key} = {summaries[0][key]}" for key in ("evidence", "delta") if len({row[key] for row in summaries}) == 1
     ]

@@ -8,8 +8,8 @@ from numpy import float64, int64
 from numpy.typing import NDArray
 
 from paretoguard.problem import STATUSES
+from paretoguard.report.labels import short
 from paretoguard.report.palette import HALO, ORDER, line_style
-from paretoguard.report.strips import short
 from paretoguard.simulation.trace import Trace
 from paretoguard.verdict import OPTIMAL
 

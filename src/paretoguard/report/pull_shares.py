@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
+from paretoguard.report.labels import short
 from paretoguard.report.palette import LOOKS, QUIET, small_marks
 from paretoguard.verdict import OPTIMAL, Verdict
 
@@ -51,7 +52,8 @@ def write_shares(axes: "Axes", verdicts: Sequence[Verdict], renderer: "RendererA
         if verdict is None or end - start < MARK * point:
             continue
         share = _percent(pulls, total)
-        for words in (f"{verdict.arm}  {pulls:,} ({share})", f"{verdict.arm}  {share}", verdict.arm, share, ""):
+        name = short(verdict.arm)
+        for words in (f"{verdict.arm}  {pulls:,} ({share})", f"{name}  {share}", name, share, ""):
             text = axes.annotate(words, (left, 0.47), (MARK + GAP, 0), textcoords="offset points", parse_math=False)
             text.set(fontsize=FONT, va="center", color="#222222", in_layout=False)
             text.set_fontweight("bold" if verdict.status == OPTIMAL else "normal")

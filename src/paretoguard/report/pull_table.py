@@ -9,8 +9,8 @@ from numpy import float64, int64
 from numpy.typing import NDArray
 
 from paretoguard.problem import Instance
+from paretoguard.report.labels import short
 from paretoguard.report.palette import QUIET, shades
-from paretoguard.report.strips import short
 from paretoguard.verdict import DOMINATED, INFEASIBLE, MARKS, OPTIMAL
 
 if TYPE_CHECKING:

@@ -7,6 +7,7 @@ from numpy import float64, int64
 from numpy.typing import NDArray
 
 from paretoguard.problem import STATUSES
+from paretoguard.report.labels import short
 from paretoguard.report.palette import QUIET, shades, small_marks
 from paretoguard.simulation.trace import Trace
 from paretoguard.verdict import OPTIMAL
@@ -15,18 +16,12 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 SLICES = 90  # of time, at most: fewer than looks, so that a slice holds several decisions
-LONGEST_NAME = 22
 
 
 def shown_arms(trace: Trace, most: int) -> NDArray[int64]:
     """The arms to show, in the problem's order: those with most pulls."""
     order = np.argsort(-trace.pulls[-1], kind="stable")[:most]
     return np.sort(order).astype(int64)
-
-
-def short(name: str) -> str:
-    """A name that leaves room for the picture."""
-    return name if len(name) <= LONGEST_NAME else f"{name[: LONGEST_NAME - 1]}…"
 
 
 def shares(trace: Trace) -> tuple[NDArray[float64], NDArray[float64]]:

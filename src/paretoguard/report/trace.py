@@ -37,17 +37,15 @@ def draw_traces(traces: Sequence[Trace], target: "str | PathLike[str] | Figure |
         raise SettingsError("there is no trace to draw")
     drawn = traces[:MOST_TRACES]
     arms = [shown_arms(one, MOST_ARMS if len(drawn) <= 2 else MOST_ARMS_OF_MANY) for one in drawn]
-    rooms = [0.1 + ROW * len(shown) for shown in arms]
-    heights = [LEGEND, *(room + LINES + HEAD for room in rooms)]
+    heights = [LEGEND] + [height for shown in arms for height in (0.1 + ROW * len(shown), LINES)]
     with look():
-        figure = figure_for(target, 7.2, 0.95 + sum(heights))
+        figure = figure_for(target, 7.2, 0.95 + HEAD * len(drawn) + sum(heights))
         figure.get_layout_engine().set(h_pad=0.02, hspace=0.0)  # type: ignore[union-attr, call-arg]
-        grid = figure.add_gridspec(len(drawn) + 1, 1, height_ratios=heights)
+        grid = figure.add_gridspec(len(heights), 1, height_ratios=heights)
         _add_legend(figure.add_subplot(grid[0]), drawn)
-        for place, (one, shown, room) in enumerate(zip(drawn, arms, rooms, strict=True), start=1):
-            parts = grid[place].subgridspec(2, 1, height_ratios=[room, LINES])
-            strips = figure.add_subplot(parts[0])
-            lines = figure.add_subplot(parts[1], sharex=strips)
+        for place, (one, shown) in enumerate(zip(drawn, arms, strict=True)):
+            strips = figure.add_subplot(grid[2 * place + 1])
+            lines = figure.add_subplot(grid[2 * place + 2], sharex=strips)
             _set_time(strips, lines, [other for other in drawn if other.cell.instance.name == one.cell.instance.name])
             draw_strips(strips, one, shown)
             draw_lines(lines, one, shown)
@@ -112,6 +110,7 @@ def _add_words(figure: "Figure", drawn: Sequence[Trace], arms: Sequence[Any], nu
 def _add_legend(axes: "Axes", drawn: Sequence[Trace]) -> None:
     from matplotlib.lines import Line2D
     from matplotlib.patches import Patch
+    from matplotlib.transforms import blended_transform_factory
 
     present = {STATUSES[code] for one in drawn for code in one.answer}
     found: dict[str, Any] = {}
@@ -122,5 +121,8 @@ def _add_legend(axes: "Axes", drawn: Sequence[Trace]) -> None:
     for share, words in {0.1: "10%", 0.5: "50%", 1.0: "all samples"}.items():
         found[words] = Patch(facecolor=shades()(share), edgecolor="#8A8A8A", linewidth=0.4)
     axes.set_axis_off()
-    placing: dict[str, Any] = {"loc": "center left", "bbox_to_anchor": (0, 0.5), "ncols": len(found)}
-    add_legend(axes, found, **placing, columnspacing=1.1, handletextpad=0.5, handlelength=2.4, borderpad=0)
+    across = blended_transform_factory(axes.figure.transFigure, axes.transAxes)  # from the left edge of the figure
+    placing: dict[str, Any] = {"loc": "center left", "bbox_to_anchor": (0.012, 0.5), "bbox_transform": across}
+    spacing = {"columnspacing": 1.1, "handletextpad": 0.5, "handlelength": 2.4, "borderpad": 0, "borderaxespad": 0}
+    add_legend(axes, found, ncols=len(found), **placing, **spacing)
+    axes.get_legend().set_in_layout(False)  # type: ignore[union-attr]
