@@ -49,7 +49,7 @@ versions: $(STAMP)
 	$(BIN)/python -m pip freeze --exclude-editable --disable-pip-version-check >> tested-versions.txt
 
 figures: $(STAMP)
-	for figure in secukinumab baselines batches; do $(BIN)/python docs/figures/$$figure.py || exit 1; done
+	for figure in secukinumab trace baselines batches; do $(BIN)/python docs/figures/$$figure.py || exit 1; done
 
 clean:
 	rm -rf $(VENV) build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis src/*.egg-info

@@ -106,7 +106,7 @@ def test_run_gives_the_answer_that_identify_gives() -> None:
 def test_json_of_run_has_every_field_of_a_result() -> None:
     result = run("run", "secukinumab", "--budget", "300", "--json")
     printed = json.loads(result.stdout)
-    assert list(printed) == [field.name for field in fields(pg.Result)]
+    assert list(printed) == [field.name for field in fields(pg.Result) if field.name != "stated"]
     assert printed["simulated"] is True
     assert all(
         list(verdict) == [field.name for field in fields(pg.Verdict)] for verdict in printed["verdicts"].values()
@@ -196,6 +196,14 @@ def test_simulate_saves_what_is_asked_for(tmp_path: Path) -> None:
     assert str(out) not in result.stdout
 
 
+def test_simulate_draws_the_first_run_of_each_kind(tmp_path: Path) -> None:
+    path = tmp_path / "trace.svg"
+    result = run("simulate", "simplex", "--algorithm", "e-cape,racing", "--runs", "2", "--trace", str(path))
+    assert result.exit_code == 0
+    assert f"trace: {path}" in result.stderr
+    assert path.read_text(encoding="utf-8").startswith("<?xml")
+
+
 def test_simulate_takes_the_settings_that_files_agree_on(tmp_path: Path) -> None:
     first, second = tmp_path / "first", tmp_path / "second"
     for folder in (first, second):
@@ -259,6 +267,8 @@ REFUSED = {
     "simulate simplex --out nowhere/study.npz": "there is no directory 'nowhere'",
     "simulate simplex --csv .": "it is a directory",
     "simulate simplex --plot picture.txt": "should end in .png, .svg or .pdf",
+    "simulate simplex --trace picture.gif": "should end in .png, .svg or .pdf",
+    "simulate simplex --trace nowhere/run.png": "there is no directory 'nowhere'",
     "simulate simplex simplex": "asked for twice",
     "simulate simplex --bogus": "No such option: --bogus",
     "simulate": "Missing argument",

@@ -1,8 +1,10 @@
 """Pictures: the regions they shade, where their words go, and that every kind of problem can be drawn."""
 
+import dataclasses
 import importlib.util
 import itertools
 import math
+import pickle
 import sys
 from pathlib import Path
 from typing import Any
@@ -19,7 +21,9 @@ from paretoguard.report.canvas import SUFFIXES
 from paretoguard.report.comparison import draw_comparison
 from paretoguard.report.front import draw_result
 from paretoguard.report.labels import Box, badness, place_along, place_names
+from paretoguard.report.pull_table import pull_table
 from paretoguard.report.regions import HalfPlane, View, boundary, feasible_polygon, half_planes
+from paretoguard.report.trace import draw_traces
 
 FIGURES = Path(__file__).parents[1] / "docs" / "figures"
 UNIT = View(0.0, 1.0, 0.0, 1.0)
@@ -193,7 +197,7 @@ def test_every_number_of_objectives_is_drawn(d: int, tmp_path: Path) -> None:
     asked = problem(d, arms=4, constraints=constraints, directions=("min", "max"), name="drawn")
     figure = draw_result(answer(asked, budget=60), asked, tmp_path / "picture.png")
     shown = min(d, 5)
-    assert len(figure.axes) == (1 if d <= 2 else shown * (shown - 1) // 2 + 1)
+    assert len(figure.axes) == 1 + (1 if d <= 2 else shown * (shown - 1) // 2 + 1)
     words = texts(figure)
     assert ("Not drawn" in words) == (d > 2)
     assert ("Shown: 5 of 7 objectives" in words) == (d == 7)
@@ -265,14 +269,10 @@ def test_two_draws_are_equal_byte_by_byte(suffix: str, tmp_path: Path) -> None:
     asked = problem(3, constraints=["x0 >= 0.3", "x1 + x2 <= 1.5"], name="twice")
     result = answer(asked)
     study = pg.simulate(pg.Instance(asked, np.eye(6, 3), name="twice"), algorithms="uniform", runs=20, budget=500)
-    paths = [tmp_path / f"{name}{suffix}" for name in ("first", "second", "third", "fourth")]
-    for path in paths[:2]:
-        draw_result(result, asked, path)
-    for path in paths[2:]:
-        draw_comparison(study, path)
-    contents = [path.read_bytes() for path in paths]
-    assert contents[0] == contents[1]
-    assert contents[2] == contents[3]
+    for draw in (result.plot, study.plot, study.trace()[0].plot):
+        for name in ("first", "second"):
+            draw(tmp_path / f"{name}{suffix}")
+        assert (tmp_path / f"first{suffix}").read_bytes() == (tmp_path / f"second{suffix}").read_bytes()
 
 
 def test_other_suffixes_and_folders_that_are_not_there_are_refused(tmp_path: Path) -> None:
@@ -291,7 +291,9 @@ def test_nothing_global_changes() -> None:
     matplotlib.rcParams["font.size"] = 31.0
     before = matplotlib.rcParams.copy()  # dict(…) would ask for the backend, and so choose one
     asked = problem()
-    draw_result(answer(asked, budget=12), asked)
+    study = pg.simulate("simplex", algorithms="uniform", runs=2, budget=50)
+    for drawn in (answer(asked, budget=12), study, study.trace()[0]):
+        drawn.plot()
     assert matplotlib.rcParams.copy() == before
     assert ("matplotlib.pyplot" in sys.modules) == had_pyplot
     matplotlib.rcdefaults()
@@ -300,12 +302,16 @@ def test_nothing_global_changes() -> None:
 def test_a_figure_of_the_users_own_is_drawn_on() -> None:
     from matplotlib.figure import Figure
 
-    mine = Figure(figsize=(4, 4))
+    mine = Figure(figsize=(6, 6))
     canvas = mine.canvas
     asked = problem()
     assert draw_result(answer(asked, budget=12), asked, mine) is mine
     assert mine.canvas is canvas
     assert mine.axes
+    study = pg.simulate("simplex", algorithms="uniform", runs=2, budget=50)
+    for drawn in (study, study.trace()[0]):
+        assert drawn.plot(mine) is mine
+        mine.canvas.draw()
 
 
 # --- pictures of studies -------------------------------------------------------------------------------------------
@@ -316,7 +322,7 @@ def test_a_study_has_a_panel_for_each_instance_and_a_row_for_each_kind() -> None
         ["simplex", "explainability"], algorithms=["e-cape", "uniform"], delta=[0.1, 0.2], runs=12, budget=3000
     )
     figure = draw_comparison(study)
-    assert [len(axes.get_yticks()) for axes in figure.axes] == [4, 4]
+    assert [len(axes.get_yticks()) for axes in figure.axes] == [4, 4, 4, 4]
     words = texts(figure)
     assert "simplex" in words
     assert "uniform\nδ = 0.2" in words
@@ -338,15 +344,128 @@ def test_a_study_without_runs_is_refused() -> None:
         draw_comparison(empty)
 
 
-# --- the picture of the README -------------------------------------------------------------------------------------
+def test_a_study_shows_where_samples_went_and_what_the_arms_truly_are() -> None:
+    study = pg.simulate("secukinumab", algorithms=["e-cape", "uniform"], runs=5, budget=4000)
+    figure = study.plot()
+    table = figure.axes[1]
+    heads = [label.get_text() for label in table.get_xticklabels()]
+    assert heads == ["✕ 25mg", "✕ 75mg", "★ 150mg", "✕ 300mg", "✕ placebo"]
+    assert [label.get_text() for label in table.get_yticklabels()] == ["e-cape", "uniform"]
+    numbers = [text.get_text() for text in table.texts]
+    assert numbers[5:] == ["20"] * 5  # uniform
+
+
+def test_of_many_arms_a_study_shows_those_with_most_pulls_and_the_rest_together() -> None:
+    study = pg.simulate(["random:K=40,d=2,seed=3", "simplex"], algorithms="e-cape", runs=2, budget=500)
+    wide, narrow = study.plot().axes[1::2]
+    heads = [label.get_text() for label in wide.get_xticklabels()]
+    assert len(heads) == 20
+    assert heads[-1] == "21 others"
+    assert len(narrow.get_xticks()) == 10
+    table = pull_table(study.cells[0].instance, ["row"], [study.pulls[:2]])
+    assert np.allclose(table.shares.sum(axis=1), 1.0)
+
+
+# --- where the samples of a result went ----------------------------------------------------------------------------
+
+
+def test_small_shares_are_one_piece_of_the_bar() -> None:
+    asked = problem(arms=12)
+    result = answer(asked, budget=3000)
+    shares = [verdict.pulls / result.samples for verdict in result.verdicts.values()]
+    small = sum(share < 0.03 for share in shares)
+    assert small >= 2
+    assert f"where the samples went; grey: the other {small} arms" in texts(result.plot())
+
+
+def test_a_result_draws_itself_with_its_problem(tmp_path: Path) -> None:
+    asked = problem(3)
+    result = answer(asked, budget=60)
+    drawn = [result.plot(tmp_path / "own.png", objectives=["x0", "x2"])]
+    drawn.append(draw_result(result, asked, tmp_path / "given.png", objectives=["x0", "x2"]))
+    assert (tmp_path / "own.png").read_bytes() == (tmp_path / "given.png").read_bytes()
+    with pytest.raises(pg.ProblemError, match="does not hold its problem"):
+        dataclasses.replace(result, stated=None).plot()
+
+
+def test_the_problem_of_a_result_is_no_part_of_its_dict_nor_of_equality() -> None:
+    result = answer(problem(), budget=30)
+    assert "stated" not in result.to_dict()
+    assert dataclasses.replace(result, stated=None) == result
+    again = pickle.loads(pickle.dumps(result))
+    assert again == result
+    assert again.stated == result.stated
+
+
+# --- pictures of runs ----------------------------------------------------------------------------------------------
+
+
+def one_instance(d: int, arms: int) -> pg.Instance:
+    means = np.random.default_rng(arms).uniform(size=(arms, d))
+    return pg.Instance(problem(d, arms=arms, constraints=["x0 >= 0.3"]), means, name=f"{arms} arms, d = {d}")
+
+
+@pytest.mark.parametrize("budget", [1, 2, 50, 3000])
+@pytest.mark.parametrize(("d", "arms"), [(1, 1), (1, 4), (2, 1), (2, 6), (3, 5), (2, 40)])
+def test_every_kind_of_run_is_drawn(d: int, arms: int, budget: int) -> None:
+    study = pg.simulate(one_instance(d, arms), algorithms=["e-cape", "racing"], runs=1, budget=budget)
+    figure = draw_traces(study.trace())
+    figure.canvas.draw()
+    words = texts(figure)
+    assert f"e-cape on {arms} arms" in words
+    assert f"{study.records[0]['samples']:,} samples" in words
+    assert ("left out: 16 arms" in words) == (arms == 40)
+    study.plot().canvas.draw()
+
+
+def test_the_picture_of_a_run_says_how_it_ended() -> None:
+    study = pg.simulate("simplex", algorithms="e-cape", runs=1)
+    assert f"{study.records[0]['samples']:,} samples, the right answer" in texts(study.trace()[0].plot())
+    (one,) = pg.simulate("simplex", algorithms="e-cape", runs=1, budget=100).trace()
+    assert "of 10 arms undecided, the rest right" in texts(one.plot())
+    assert "with a wrong claim" in texts(dataclasses.replace(one, wrong=True).plot())
+
+
+def test_of_many_kinds_of_runs_the_first_are_drawn() -> None:
+    study = pg.simulate(["simplex", "racing-5"], algorithms=["e-cape", "racing"], delta=[0.1, 0.2], runs=1, budget=100)
+    figure = draw_traces(study.trace())
+    assert len(figure.axes) == 1 + 2 * 6
+    assert "Shown are the first 6 of 8 kinds of runs." in texts(figure)
+    with pytest.raises(pg.SettingsError, match="no trace"):
+        draw_traces([])
+
+
+def test_names_that_were_written_do_not_meet() -> None:
+    from matplotlib.text import Annotation
+
+    for one in pg.simulate(["simplex", "covboost"], algorithms=["e-cape", "uniform"], runs=1, budget=2000).trace():
+        figure = one.plot()
+        figure.canvas.draw()
+        lines = figure.axes[2]
+        boxes = [text.get_window_extent() for text in lines.texts if isinstance(text, Annotation)]
+        assert len(boxes) == 3
+        assert not any(first.overlaps(second) for first, second in itertools.combinations(boxes, 2))
+
+
+# --- the pictures of the documents ---------------------------------------------------------------------------------
+
+
+def script(name: str) -> Any:
+    description = importlib.util.spec_from_file_location(name, FIGURES / f"{name}.py")
+    assert description is not None
+    assert description.loader is not None
+    found = importlib.util.module_from_spec(description)
+    description.loader.exec_module(found)
+    return found
 
 
 def test_the_numbers_of_the_readme_picture_are_up_to_date(tmp_path: Path) -> None:
-    description = importlib.util.spec_from_file_location("secukinumab", FIGURES / "secukinumab.py")
-    assert description is not None
-    assert description.loader is not None
-    script = importlib.util.module_from_spec(description)
-    description.loader.exec_module(script)
-    instance = pg.instances.load("secukinumab")
-    script.write_numbers(script.answer(instance), instance, tmp_path / "secukinumab.csv")
+    drawing, instance = script("secukinumab"), pg.instances.load("secukinumab")
+    drawing.write_numbers(drawing.answer(instance), instance, tmp_path / "secukinumab.csv")
     assert (tmp_path / "secukinumab.csv").read_text() == (FIGURES / "secukinumab.csv").read_text(), "run make figures"
+
+
+def test_the_numbers_of_the_picture_of_runs_are_up_to_date(tmp_path: Path) -> None:
+    drawing = script("trace")
+    drawing.write_numbers(drawing.traces(), tmp_path / "trace.csv")
+    assert (tmp_path / "trace.csv").read_text() == (FIGURES / "trace.csv").read_text(), "run make figures"

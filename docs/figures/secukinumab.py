@@ -9,7 +9,6 @@ import csv
 from pathlib import Path
 
 import paretoguard as pg
-from paretoguard.report.front import draw_result
 
 HERE = Path(__file__).resolve().parent
 
@@ -45,7 +44,7 @@ def main() -> None:
     result = answer(instance)
     write_numbers(result, instance, HERE / "secukinumab.csv")
     for suffix in (".png", ".svg"):
-        draw_result(result, instance.problem, HERE / f"secukinumab{suffix}")
+        result.plot(HERE / f"secukinumab{suffix}")
     print(result.headline())
 
 

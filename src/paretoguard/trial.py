@@ -150,6 +150,7 @@ class Trial:
             assumptions=settings.assumptions(self.problem, self.evidence),
             notes=self.problem.notes,
             simulated=simulated,
+            stated=self.problem,
         )
 
 

@@ -45,7 +45,7 @@ def demo(
     _introduce(screen, instance)
     drive(trial, pg.sampler(instance, seed=seed, run=0), aside)
     result = trial.result(simulated=True)
-    _show_result(screen, result, instance, out / "verdicts.png")
+    _show_result(screen, result, out / "verdicts.png")
     study = _compare(instance, seed, screen, aside, out / "comparison.png")
     if json:
         files = [str(out / name) for name in ("verdicts.png", "comparison.png")]
@@ -63,12 +63,11 @@ def _introduce(screen: "Console", instance: "Instance") -> None:
     screen.print()
 
 
-def _show_result(screen: "Console", result: "Result", instance: "Instance", path: Path) -> None:
+def _show_result(screen: "Console", result: "Result", path: Path) -> None:
     from paretoguard.cli.verdicts import print_result
-    from paretoguard.report.front import draw_result
 
     print_result(screen, result)
-    draw_result(result, instance.problem, path)
+    result.plot(path)
     screen.print(f"picture: {path}", soft_wrap=True)
     screen.print()
 
@@ -77,13 +76,12 @@ def _compare(instance: "Instance", seed: int, screen: "Console", aside: "Console
     import paretoguard as pg
     from paretoguard.cli.live import compiling
     from paretoguard.cli.studies import print_study
-    from paretoguard.report.comparison import draw_comparison
 
     screen.print(f"Was it worth being adaptive? {RUNS} runs each, on all cores:")
     with compiling(aside):
         study = pg.simulate(instance, algorithms=ALGORITHMS, evidence=EVIDENCE, delta=DELTA, runs=RUNS, seed=seed)
     print_study(screen, study)
-    draw_comparison(study, path)
+    study.plot(path)
     screen.print(f"picture: {path}", soft_wrap=True)
     adaptive, uniform = (row["mean"] for row in study.summary())
     screen.print(f"uniform took {uniform / adaptive:.1f} times as many samples as e-cape.", style="bold")

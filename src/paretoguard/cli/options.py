@@ -59,6 +59,14 @@ Batch = Annotated[
     int,
     typer.Option(metavar="N", help="Arms pulled before the next decision, such as a cohort."),
 ]
+TracePicture = Annotated[
+    Path | None,
+    typer.Option(
+        "--trace",
+        metavar="FILE",
+        help="Draw the first run of each kind, sample by sample, into this file (.png, .svg or .pdf).",
+    ),
+]
 Out = Annotated[Path | None, typer.Option(metavar="FILE", help="Save the study (.npz), for pg.Study.load.")]
 Csv = Annotated[Path | None, typer.Option(metavar="FILE", help="Save the records, one line per run.")]
 

@@ -76,7 +76,5 @@ def _show(result: "Result", given: Given, plot: Path | None, json: bool) -> None
         console.print(f"Simulated: measurements are drawn from the means in {given.origin}.")
         print_result(console, result)
     if plot is not None:
-        from paretoguard.report.front import draw_result
-
-        draw_result(result, given.instance.problem, plot)
+        result.plot(plot)
         remarks().print(f"picture: {plot}", soft_wrap=True)

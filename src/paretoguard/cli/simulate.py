@@ -21,6 +21,7 @@ from paretoguard.cli.options import (
     Runs,
     Seed,
     Threads,
+    TracePicture,
 )
 
 if TYPE_CHECKING:
@@ -30,6 +31,7 @@ EXAMPLES = """[bold]Examples[/bold]
   paretoguard simulate secukinumab --algorithm e-cape,uniform
   paretoguard simulate examples/dose-finding.toml --delta 0.1,0.01 --runs 1000
   paretoguard simulate simplex cube --out study.npz --plot runs.png
+  paretoguard simulate covboost --algorithm e-cape,two-stage --runs 1 --trace run.png
   paretoguard simulate two-stage-gap:eps=0.05 random:K=20,d=2,seed=3 --json
 
 Ctrl-C shows and saves the runs that had finished, and exits with 130."""
@@ -50,6 +52,7 @@ def simulate(
     out: Out = None,
     csv: Csv = None,
     plot: Plot = None,
+    trace: TracePicture = None,
     json: Json = False,
 ) -> None:
     """Simulate many runs: what would a design cost, and how often is it wrong?
@@ -59,6 +62,7 @@ def simulate(
     """
     check_writable(out, csv)
     check_picture(plot)
+    check_picture(trace)
     found = [find(text) for text in problems]
     study, interrupted = _simulate(
         [one.instance for one in found],
@@ -73,6 +77,7 @@ def simulate(
     )
     _show(study, interrupted, json)
     _save(study, out, csv, plot)
+    _draw_trace(study, trace)
     if interrupted:
         raise typer.Exit(INTERRUPTED)
 
@@ -114,7 +119,20 @@ def _save(study: "Study", out: Path | None, csv: Path | None, plot: Path | None)
         study.to_csv(csv)
         console.print(f"records: {csv}", soft_wrap=True)
     if plot is not None and len(study.records):
-        from paretoguard.report.comparison import draw_comparison
-
-        draw_comparison(study, plot)
+        study.plot(plot)
         console.print(f"picture: {plot}", soft_wrap=True)
+
+
+def _draw_trace(study: "Study", path: Path | None) -> None:
+    """Draw run 0 of each kind; of an interrupted study, of those in which it had finished."""
+    if path is None or not (study.records["run"] == 0).any():
+        return
+    from paretoguard.cli.live import compiling
+    from paretoguard.cli.screen import remarks
+    from paretoguard.report.trace import draw_traces
+
+    console = remarks()
+    with compiling(console):
+        traces = study.trace()
+    draw_traces(traces, path)
+    console.print(f"trace: {path}", soft_wrap=True)

@@ -1,11 +1,12 @@
 """The numbers behind an explanation: limits, claims, and what more pulls would bring. Never used to decide."""
 
 import math
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
-from numpy import float64
+from numpy import float64, uint8
 from numpy.typing import NDArray
 
+from paretoguard.engine.claims import DOMINATED, INFEASIBLE, OPTIMAL, UNDECIDED
 from paretoguard.engine.evidence.parts import dominated, moment, pair_radius, radius, row_radius, undominated, weigh
 from paretoguard.engine.jit import entry, inner
 from paretoguard.engine.space import Space
@@ -81,3 +82,69 @@ def _pretend(state: State, i: int, count: int) -> None:
     state.counts[i] = count
     state.inverse[i] = 1.0 / count if count > 0 else math.inf
     state.root[i] = math.sqrt(state.inverse[i])
+
+
+@entry
+def progress(evidence: NamedTuple, space: Space, state: State, answer: NDArray[uint8], found: NDArray[float64]) -> None:
+    """How far each arm is on the way to the status that `answer` gives it; ask `settle_now` before.
+
+    Evidence over what is required: 1 is certified, 0 is no evidence or evidence against it. Of differences and their
+    half-widths the ratio is squared, as that grows about as the pulls do:
+
+    - infeasible: weigh(i) / bar while the mean is outside P;
+    - dominated: the most, over arms j, of the least of ((m^-(i,j) + w_ij) / w_ij)^2 and of what j has to be feasible;
+    - optimal: the least of weigh(i) / bar while the mean is inside P, and of ((M^-(i,j) + w_ij) / w_ij)^2 over the
+      arms j that the answer does not rule out;
+    - undecided: the most of the three.
+    """
+    now = moment(evidence, state.tally[CLOCK])
+    for i in range(space.arms):
+        found[i] = 0.0
+        if state.counts[i] == 0:
+            continue
+        if answer[i] == INFEASIBLE or answer[i] == UNDECIDED:
+            found[i] = max(found[i], _sided(now, state, i, 0))
+        if answer[i] == DOMINATED or answer[i] == UNDECIDED:
+            found[i] = max(found[i], _below_someone(evidence, now, space, state, i))
+        if answer[i] == OPTIMAL or answer[i] == UNDECIDED:
+            found[i] = max(found[i], _unbeaten(evidence, now, space, state, answer, i))
+
+
+@inner
+def _sided(now: Any, state: State, i: int, side: int) -> float:
+    """Evidence over required that i is on this side of P: 1 inside, 0 outside."""
+    if state.inside[i] != side:
+        return 0.0
+    return float(state.weight[i] / now.bar) if now.bar > 0.0 else math.inf
+
+
+@inner
+def _below_someone(evidence: NamedTuple, now: Any, space: Space, state: State, i: int) -> float:
+    most = 0.0
+    for j in range(space.arms):
+        if j != i and state.counts[j] > 0:
+            value = dominated(evidence, now, space, state, i, j)
+            share = _squared(value, pair_radius(evidence, now, state, i, j))
+            most = max(most, min(share, _sided(now, state, j, 1)))
+    return most
+
+
+@inner
+def _unbeaten(evidence: NamedTuple, now: Any, space: Space, state: State, answer: NDArray[uint8], i: int) -> float:
+    least = _sided(now, state, i, 1)
+    for j in range(space.arms):
+        if j != i and (answer[j] == OPTIMAL or answer[j] == UNDECIDED):
+            if state.counts[j] == 0:
+                return 0.0
+            value = undominated(evidence, now, space, state, i, j)
+            least = min(least, _squared(value, pair_radius(evidence, now, state, i, j)))
+    return least
+
+
+@inner
+def _squared(value: float, width: float) -> float:
+    """The square of (value + width) / width; never on the wrong side of 1 by rounding."""
+    lead = value + width
+    if value >= 0.0:
+        return max(1.0, (lead / width) * (lead / width)) if width > 0.0 else math.inf
+    return min(1.0, (lead / width) * (lead / width)) if lead > 0.0 else 0.0

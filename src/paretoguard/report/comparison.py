@@ -1,17 +1,19 @@
-"""A picture of a study: how many samples each algorithm needs, run by run, and how often it is wrong."""
+"""A picture of a study: how many samples each algorithm needs, how often it is wrong, and where the samples went."""
 
+import textwrap
 from collections.abc import Sequence
 from dataclasses import dataclass
 from os import PathLike
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy import float64
+from numpy import float64, int64
 from numpy.typing import NDArray
 
 from paretoguard.errors import SettingsError
 from paretoguard.report.canvas import figure_for, look, save
 from paretoguard.report.palette import QUIET, SERIES
+from paretoguard.report.pull_table import draw_table, pull_table
 from paretoguard.simulation.study import Study
 from paretoguard.verdict import show
 
@@ -20,6 +22,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 MOST_POINTS = 400  # of one row; of more runs, evenly spaced ones by rank are shown
+LONGEST_TITLE = 60  # letters in a line
 WIDE = 8.0  # a ratio of samples beyond which the axis is logarithmic
 GOLDEN = (5**0.5 - 1) / 2
 
@@ -33,23 +36,31 @@ class Row:
     summary: dict[str, Any]
     samples: NDArray[float64]
     undecided: NDArray[np.bool_]
+    pulls: NDArray[int64]  # [runs, K]
 
 
 def draw_comparison(study: Study, target: "str | PathLike[str] | Figure | None" = None) -> "Figure":
     """Draw a study; `target` is a file to write (.png, .svg, .pdf) or a figure to draw on.
 
     A panel for each instance, a row for each algorithm × evidence × delta: every run, and a box from the 5% to the 95%
-    quantile around the quartiles and the median.
+    quantile around the quartiles and the median. Below it, a table of the arms: their shares of the samples.
     """
     panels = _panels(study)
     if not panels:
         raise SettingsError("the study has no finished run to draw")
-    heights = [0.85 + 0.62 * len(rows) for rows in panels.values()]
+    instances = {cell.instance.name: cell.instance for cell in study.cells}
+    tables = {
+        name: pull_table(instances[name], [row.name for row in rows], [row.pulls for row in rows])
+        for name, rows in panels.items()
+    }
+    heights = [height for name, rows in panels.items() for height in (0.62 * len(rows) + 0.2, tables[name].height)]
+    beside = sum(0.65 + table.head for table in tables.values())  # axis labels, heads of columns
     with look():
-        figure = figure_for(target, 7.2, 0.9 + sum(heights))
-        grid = figure.add_gridspec(len(panels), 1, height_ratios=heights)
-        for place, (instance, rows) in enumerate(panels.items()):
-            _draw_panel(figure.add_subplot(grid[place]), instance if len(panels) > 1 else "", rows)
+        figure = figure_for(target, 7.2, 1.25 + sum(heights) + beside)
+        grid = figure.add_gridspec(2 * len(panels), 1, height_ratios=heights)
+        for place, (name, rows) in enumerate(panels.items()):
+            _draw_panel(figure.add_subplot(grid[2 * place]), name if len(panels) > 1 else "", rows)
+            draw_table(figure.add_subplot(grid[2 * place + 1]), tables[name])
         _add_words(figure, study, list(panels))
         save(figure, target)
     return figure
@@ -60,6 +71,7 @@ def _panels(study: Study) -> dict[str, list[Row]]:
     summaries = [summary for summary in study.summary() if summary["runs"] > 0]
     differing = [key for key in ("algorithm", "evidence", "delta") if len({row[key] for row in summaries}) > 1]
     algorithms = list(dict.fromkeys(row["algorithm"] for row in summaries))
+    arms = {cell.instance.name: len(cell.instance.problem.arms) for cell in study.cells}
     panels: dict[str, list[Row]] = {}
     for summary in summaries:
         records = study.records
@@ -73,6 +85,7 @@ def _panels(study: Study) -> dict[str, list[Row]]:
                 summary,
                 runs["samples"].astype(float64),
                 runs["undecided"],
+                study.pulls[mine][:, : arms[summary["instance"]]],
             )
         )
     return panels
@@ -112,7 +125,8 @@ def _draw_row(axes: "Axes", height: float, row: Row) -> None:
     q05, q25, median, q75, q95 = np.quantile(row.samples, [0.05, 0.25, 0.5, 0.75, 0.95])
     axes.plot([q05, q95], [height, height], color=row.colour, linewidth=1.2, zorder=2)
     axes.barh(height, q75 - q25, left=q25, height=0.26, color=row.colour, zorder=3)
-    axes.plot([median, median], [height - 0.13, height + 0.13], color="white", linewidth=1.6, zorder=4)
+    colour = "white" if q75 > q25 else row.colour
+    axes.plot([median, median], [height - 0.13, height + 0.13], color=colour, linewidth=1.6, zorder=4)
     chosen = np.unique(np.linspace(0, len(row.samples) - 1, min(len(row.samples), MOST_POINTS)).round().astype(int))
     jitter = height - 0.32 + 0.16 * ((chosen * GOLDEN) % 1 - 0.5)
     open_runs = row.undecided[chosen]
@@ -147,7 +161,8 @@ def _at_two_and_five(value: float, _: Any) -> str:
 def _add_words(figure: "Figure", study: Study, instances: Sequence[str]) -> None:
     summaries = [summary for summary in study.summary() if summary["runs"] > 0]
     where = f" on {instances[0]}" if len(instances) == 1 else ""
-    figure.suptitle(f"Samples needed{where}", x=0.012, ha="left", weight="bold", size=13, parse_math=False)
+    title = "\n".join(textwrap.wrap(f"Samples needed{where}", LONGEST_TITLE))
+    figure.suptitle(title, x=0.012, ha="left", weight="bold", size=13, parse_math=False)
     same = [
         f"{key} = {summaries[0][key]}" for key in ("evidence", "delta") if len({row[key] for row in summaries}) == 1
     ]
@@ -158,6 +173,7 @@ def _add_words(figure: "Figure", study: Study, instances: Sequence[str]) -> None
     caption = (
         f"{runs} simulated runs of each kind; {'; '.join(same)}.\n"
         f"Points: runs{ended}. Bar: quartiles and median. Line: 5% to 95%.\n"
-        "wrong: share of runs with a false claim, and its one-sided 95% limit."
+        "wrong: share of runs with a false claim, and its one-sided 95% limit.\n"
+        "Arms by what they truly are: ★ optimal, ▽ dominated, ✕ infeasible."
     )
     figure.supxlabel(caption, x=0.012, ha="left", size=7.5, color=QUIET, parse_math=False)

@@ -1,4 +1,4 @@
-"""A picture of a result: arms at their estimated means, where the constraints hold, and what is known of each arm."""
+"""A picture of a result: arms at their estimated means, where the constraints hold, and where the samples went."""
 
 import textwrap
 from collections.abc import Sequence
@@ -13,6 +13,7 @@ from paretoguard.report.canvas import figure_for, look, save
 from paretoguard.report.legend import add_legend, add_legend_above, entries
 from paretoguard.report.palette import QUIET
 from paretoguard.report.panels import Panel, draw, write_words
+from paretoguard.report.pull_shares import HEIGHT, draw_shares, write_shares
 from paretoguard.report.regions import half_planes
 from paretoguard.report.rows import draw_rows, write_bounds
 from paretoguard.verdict import UNDECIDED, Result, Verdict
@@ -61,33 +62,43 @@ def _chosen(problem: Problem, objectives: Sequence[str] | None) -> list[str]:
 
 def _draw_one(result: Result, problem: Problem, seen: list[Verdict], axes: list[Axis], target: Any) -> "Figure":
     height = min(1.9 + 0.3 * max(len(seen), 1), MOST_ROWS_INCHES)
-    figure = figure_for(target, 7.2, height)
-    rows = figure.add_subplot()
+    figure = figure_for(target, 7.2, height + HEIGHT)
+    grid = figure.add_gridspec(2, 1, height_ratios=[height - 1.0, 0.6 * HEIGHT])
+    rows, shares = figure.add_subplot(grid[0]), figure.add_subplot(grid[1])
+    draw_shares(shares, seen)
     draw_rows(rows, axes[0], seen, problem)
     found = entries(seen, boxes=False, region=_shading(problem, axes))
     add_legend_above(rows, found, 0.02 + 0.12 / height)
     _add_words(figure, result, problem, axes)
-    write_bounds(rows, axes[0], seen, problem, _settled(figure))
+    renderer = _settled(figure)
+    write_bounds(rows, axes[0], seen, problem, renderer)
+    write_shares(shares, seen, renderer)
     return figure
 
 
 def _draw_pair(result: Result, problem: Problem, seen: list[Verdict], axes: list[Axis], target: Any) -> "Figure":
-    figure = figure_for(target, 7.2, 5.6)
-    panel = Panel(figure.add_subplot(), axes[0], axes[1], seen)
+    figure = figure_for(target, 7.2, 5.6 + HEIGHT)
+    grid = figure.add_gridspec(2, 1, height_ratios=[4.2, 0.6 * HEIGHT])
+    panel, shares = Panel(figure.add_subplot(grid[0]), axes[0], axes[1], seen), figure.add_subplot(grid[1])
+    draw_shares(shares, seen)
     panel.axes.set_xlabel(axes[0].label, parse_math=False)
     panel.axes.set_ylabel(axes[1].label, parse_math=False)
     draw(panel, problem)
     add_legend_above(panel.axes, entries(seen, boxes=True, region=_shading(problem, axes)), 0.02)
     _add_words(figure, result, problem, axes)
-    write_words(panel, problem, _settled(figure))
+    renderer = _settled(figure)
+    write_words(panel, problem, renderer)
+    write_shares(shares, seen, renderer)
     return figure
 
 
 def _draw_matrix(result: Result, problem: Problem, seen: list[Verdict], axes: list[Axis], target: Any) -> "Figure":
     """Every pair of objectives below the diagonal; the words above it."""
     size = len(axes) - 1
-    figure = figure_for(target, 2.6 + 2.9 * size, 1.8 + 2.5 * size)
-    grid = figure.add_gridspec(size, size)
+    figure = figure_for(target, 2.6 + 2.9 * size, 1.8 + 2.5 * size + HEIGHT)
+    grid = figure.add_gridspec(size + 1, size, height_ratios=[2.3] * size + [0.6 * HEIGHT])
+    shares = figure.add_subplot(grid[size, :])
+    draw_shares(shares, seen)
     panels = []
     for row in range(size):
         for column in range(row + 1):
@@ -105,6 +116,7 @@ def _draw_matrix(result: Result, problem: Problem, seen: list[Verdict], axes: li
     written: set[str] = set()
     for panel in panels:
         written |= write_words(panel, problem, renderer, already=written)
+    write_shares(shares, seen, renderer)
     return figure
 
 

@@ -17,6 +17,7 @@ POINTS_PER_INCH = 72.0
 DIRECTIONS = ((1, 0), (1, 1), (1, -1), (-1, 0), (-1, 1), (-1, -1), (0, 1), (0, -1))
 DISTANCES = (7.0, 11.0, 16.0, 24.0, 34.0, 48.0)  # points
 FAR = 18.0  # points; a name beyond this needs a line to its point
+LONGEST_NAME = 22  # letters, where names stand in rows and columns
 SOLID, OUTSIDE = 1.0, 3.0  # how bad it is to cover a mark or a word; to leave the axes
 
 
@@ -42,6 +43,16 @@ class Place(NamedTuple):
     def is_far(self) -> bool:
         """Is a line needed to say whose name this is?"""
         return math.hypot(*self.offset) > FAR
+
+
+def short(name: str) -> str:
+    """A name that leaves room for the picture: its beginning and its end, which often tells arms apart.
+
+    >>> short("learning rate 0.001, batch 64")
+    'learning ra…1, batch 64'
+    """
+    half = LONGEST_NAME // 2
+    return name if len(name) <= LONGEST_NAME else f"{name[:half]}…{name[-half:]}"
 
 
 def place_names(

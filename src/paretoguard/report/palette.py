@@ -1,8 +1,11 @@
 """How each status looks: a colour that colour-blind readers can tell apart, and a shape that survives grey print."""
 
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from paretoguard.verdict import DOMINATED, INFEASIBLE, OPTIMAL, UNDECIDED
+
+if TYPE_CHECKING:
+    from matplotlib.colors import Colormap
 
 
 class Look(NamedTuple):
@@ -28,6 +31,28 @@ QUIET = "#5F5F5F"  # captions and notes
 HALO = "#FFFFFFD0"  # around words, so that lines do not run through them
 ORDER = {DOMINATED: 0, INFEASIBLE: 1, UNDECIDED: 2, OPTIMAL: 3}  # what matters most is drawn last and named first
 
+_LINES: dict[str, tuple[float, Any]] = {
+    OPTIMAL: (1.6, "solid"),
+    DOMINATED: (1.1, (0, (5, 2))),
+    INFEASIBLE: (1.1, (0, (1, 1.4))),
+    UNDECIDED: (1.1, (0, (6, 2, 1, 2))),
+}
+
+
+def line_style(status: str) -> dict[str, Any]:
+    """Arguments for `plot` that draw a line of this status: the dashes differ too."""
+    width, dashes = _LINES[status]
+    return {"color": LOOKS[status].colour, "linewidth": width, "linestyle": dashes}
+
+
+def shades() -> "Colormap":
+    """From white (none) to near black (all): a share as a grey, small shares easy to see."""
+    from matplotlib.colors import LinearSegmentedColormap
+
+    return LinearSegmentedColormap.from_list(
+        "shares", [(0, "#F4F4F4"), (0.1, "#D2D2D2"), (0.5, "#8C8C8C"), (1, "#3A3A3A")]
+    )
+
 
 def outline(status: str, strength: float = 1.0) -> dict[str, Any]:
     """How the edge of a confidence box looks."""
@@ -50,3 +75,8 @@ def mark_styles(status: str) -> list[dict[str, Any]]:
     if status != UNDECIDED:
         return [mark]
     return [mark, {"linestyle": "none", "marker": "$?$", "markersize": 4, "color": look.colour, "markeredgewidth": 0.4}]
+
+
+def small_marks(status: str) -> list[dict[str, Any]]:
+    """As `mark_styles`, for rows of text."""
+    return [{**style, "markersize": 0.8 * style["markersize"]} for style in mark_styles(status)]

@@ -6,6 +6,7 @@ import json
 import zipfile
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -20,9 +21,11 @@ from paretoguard.problem import Instance
 from paretoguard.simulation.instances import load as load_instance
 from paretoguard.simulation.runner import Block, Cell, Design, run_cells
 from paretoguard.simulation.summary import as_texts, summarise
+from paretoguard.simulation.trace import Done, Trace, trace
 from paretoguard.verdict import tables
 
 if TYPE_CHECKING:
+    from matplotlib.figure import Figure
     from rich.table import Table
 
 Simulated = Instance | ProblemFile | str  # a name such as "covboost" stands for its instance
@@ -68,6 +71,26 @@ class Study:
         wanted = settings.check_count(runs, "runs", "the number of runs of each kind", MOST_RUNS)
         todo = [(cell, _absent(self._rows(cell)["run"], wanted)) for cell in self.cells]
         return _collect(self, todo, threads)
+
+    def trace(self, run: int = 0) -> tuple[Trace, ...]:
+        """Run number `run` of each kind again, looked at on its way; kinds without that run are left out."""
+        here = self.records["run"] == run
+        rows = [(cell, np.flatnonzero(here & _of_cell(self.records, cell))) for cell in self.cells]
+        traces = tuple(trace(cell, self.design, self._done(cell, int(row[0]))) for cell, row in rows if len(row))
+        if not traces:
+            raise SettingsError(f"run {run!r} is not in the study{_known_runs(self.records['run'])}")
+        return traces
+
+    def _done(self, cell: Cell, row: int) -> Done:
+        record, K = self.records[row], len(cell.instance.problem.arms)
+        numbers = int(record["run"]), int(record["samples"]), str(record["stopped"])
+        return Done(*numbers, self.pulls[row, :K], self.statuses[row, :K].copy())
+
+    def plot(self, target: "str | PathLike[str] | Figure | None" = None) -> "Figure":
+        """Draw the study; `target` is a file to write (.png, .svg, .pdf) or a figure to draw on."""
+        from paretoguard.report.comparison import draw_comparison
+
+        return draw_comparison(self, target)
 
     def to_csv(self, path: str | Path) -> None:
         """Write the records, one line per run."""
@@ -209,6 +232,12 @@ def _of_cell(records: NDArray[Any], cell: Cell) -> NDArray[np.bool_]:
         & (records["evidence"] == evidence)
         & (records["delta"] == delta)
     )
+
+
+def _known_runs(runs: NDArray[int64]) -> str:
+    if len(runs) == 0:
+        return ", which has no finished run"
+    return f"; it has run {runs.min()}" if runs.min() == runs.max() else f"; it has runs {runs.min()} to {runs.max()}"
 
 
 def _absent(present: NDArray[int64], wanted: int) -> NDArray[int64]:

@@ -1,13 +1,17 @@
 """What paretoguard says of each arm, and of a whole problem: verdicts, results, and their plain rows."""
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields
+from os import PathLike
 from typing import TYPE_CHECKING, Any
 
+from paretoguard.errors import ProblemError
+from paretoguard.problem import Problem
 from paretoguard.verdict import tables
 
 if TYPE_CHECKING:
+    from matplotlib.figure import Figure
     from rich.table import Table
 
 OPTIMAL, DOMINATED, INFEASIBLE, UNDECIDED = "optimal", "dominated", "infeasible", "undecided"
@@ -75,7 +79,7 @@ class Result:
     """The answer: which arms are the best trade-offs, and why every other one is out.
 
     `stopped` is "answered", "budget" when samples ran out first, or "open" when looked at before the end: certified
-    verdicts hold all the same.
+    verdicts hold all the same. `stated` is the problem itself, for `plot`; it is no part of `to_dict` nor of equality.
     """
 
     problem: str
@@ -92,10 +96,24 @@ class Result:
     assumptions: tuple[str, ...]
     notes: tuple[str, ...] = ()
     simulated: bool = False
+    stated: Problem | None = field(default=None, compare=False)
 
     def to_dict(self) -> dict[str, Any]:
         """Ready for JSON."""
-        return {item.name: _plain(getattr(self, item.name)) for item in fields(self)}
+        return {item.name: _plain(getattr(self, item.name)) for item in fields(self) if item.compare}
+
+    def plot(
+        self, target: "str | PathLike[str] | Figure | None" = None, *, objectives: Sequence[str] | None = None
+    ) -> "Figure":
+        """Draw it: arms at their means, where the constraints hold, and where the samples went.
+
+        `target` is a file to write (.png, .svg, .pdf) or a figure to draw on; `objectives` are those to draw.
+        """
+        from paretoguard.report.front import draw_result
+
+        if self.stated is None:
+            raise ProblemError("this result does not hold its problem; use report.front.draw_result(result, problem)")
+        return draw_result(self, self.stated, target, objectives=objectives)
 
     def rows(self) -> list[dict[str, str]]:
         """One plain row per arm, every cell a text: what tables are made from."""

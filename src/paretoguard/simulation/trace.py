@@ -1,0 +1,125 @@
+"""One run of a study, looked at while it goes: where samples went, what was certified when, how evidence grew."""
+
+from dataclasses import dataclass
+from os import PathLike
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+from numpy import float64, int64, uint8, uint64
+from numpy.typing import NDArray
+
+from paretoguard import settings
+from paretoguard.engine.batches import cohort
+from paretoguard.engine.claims import UNDECIDED
+from paretoguard.engine.draws import key
+from paretoguard.engine.loop import NEXT, Outcomes, advance, new_outcomes, settle_now
+from paretoguard.engine.probe import progress
+from paretoguard.engine.state import CLOCK, new_state
+from paretoguard.errors import SettingsError
+from paretoguard.simulation.rewards import source
+from paretoguard.simulation.runner import Cell, Design
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+LOOKS = 200
+
+
+class Done(NamedTuple):
+    """What a study knows of one of its runs."""
+
+    run: int
+    samples: int
+    stopped: str
+    pulls: NDArray[int64]  # [K]
+    answer: NDArray[uint8]  # [K] statuses
+
+
+@dataclass(frozen=True, eq=False)
+class Trace:
+    """A run at L looks, the last of them at its end. Statuses: 0 undecided, 1 optimal, 2 dominated, 3 infeasible.
+
+    `progress` is, for each arm, evidence over what is required for the status that `answer` gives it: 1 is certified,
+    and below that it grows about as the pulls do (`engine.probe.progress`).
+    """
+
+    cell: Cell
+    run: int
+    stopped: str  # "answered" or "budget"
+    wrong: bool  # is any claim of the answer false?
+    answer: NDArray[uint8]  # [K] statuses at the end
+    samples: NDArray[int64]  # [L]
+    pulls: NDArray[int64]  # [L, K]
+    statuses: NDArray[uint8]  # [L, K] what is certified at that look
+    progress: NDArray[float64]  # [L, K]
+
+    def certified(self) -> NDArray[int64]:
+        """The look at which each arm came to be certified for what it is in the answer, for good, [K]; -1 if undecided.
+
+        Thresholds grow with time, also for arms that are no longer pulled, so that a certificate may lapse. Where the
+        answer says more than is certified at the end, the algorithm remembers (racing, two-stage): then an arm counts
+        from the certificate that it had when it was last pulled or, if that held only between looks, from there.
+        """
+        holds = self.statuses == self.answer
+        arms, end = np.arange(len(self.answer)), len(holds) - 1
+        until = np.full(len(arms), end)
+        remembers = self.stopped == "answered" and not holds[end].all()
+        if remembers:
+            last_pull = np.argmax(self.pulls == self.pulls[end], axis=0)
+            holds[last_pull, arms] |= ~holds[end]
+            until = np.where(holds[last_pull, arms], last_pull, end)
+        begins = holds & (np.arange(end + 1)[:, None] <= until)
+        begins[1:] &= ~holds[:-1]
+        found = end - np.argmax(begins[::-1], axis=0)
+        return np.where(self.answer == UNDECIDED, -1, found).astype(int64)
+
+    def plot(self, target: "str | PathLike[str] | Figure | None" = None) -> "Figure":
+        """Draw the run; `target` is a file to write (.png, .svg, .pdf) or a figure to draw on."""
+        from paretoguard.report.trace import draw_traces
+
+        return draw_traces([self], target)
+
+
+def trace(cell: Cell, design: Design, done: Done, looks: int = LOOKS) -> Trace:
+    """Simulate a finished run again and look about `looks` times, evenly in the logarithm of the samples.
+
+    The loop of studies does it, in small steps; looking changes nothing.
+    """
+    space = cell.instance.problem.space()
+    policy, evidence = cell.algorithm.fit(space), cell.evidence.fit(cell.delta, space)
+    state, via = new_state(space, key(design.seed, 0)), np.zeros(space.arms, dtype=int64)
+    drawn_from, outcomes = source(cell.instance), new_outcomes(np.array([done.run], dtype=uint64), space.arms)
+    budget, pace = settings.check_budget(design.budget), cohort(design.batch)
+    samples, pulls, statuses, found = [], [], [], []
+    for goal in _goals(space.arms, done.samples, looks):
+        ahead = goal - int(state.tally[CLOCK])
+        if ahead <= 0:  # a decision pulls several arms, and may have gone past this look
+            continue
+        advance(policy, evidence, space, drawn_from, state, via, outcomes, ahead, budget, pace)
+        statuses.append(np.zeros(space.arms, dtype=uint8))
+        settle_now(evidence, space, state, statuses[-1], via)
+        found.append(np.zeros(space.arms))
+        progress(evidence, space, state, done.answer, found[-1])
+        samples.append(int(state.tally[CLOCK]))
+        pulls.append(state.counts.copy())
+    advance(policy, evidence, space, drawn_from, state, via, outcomes, 1, budget, pace)  # to the decision to stop
+    _check_same(cell, done, outcomes)
+    wrong = bool(cell.instance.problem.wrong(done.answer[None], cell.instance.means)[0])
+    looked = np.array(samples, dtype=int64), np.array(pulls), np.array(statuses), np.array(found)
+    return Trace(cell, done.run, done.stopped, wrong, done.answer, *looked)
+
+
+def _goals(arms: int, samples: int, looks: int) -> list[int]:
+    """When to look: every arm has been pulled once at the first look, and the run has ended at the last one."""
+    goals = np.geomspace(min(arms, samples), samples, looks).round()
+    return [int(goal) for goal in np.unique(goals)]
+
+
+def _check_same(cell: Cell, done: Done, outcomes: Outcomes) -> None:
+    """Refuse a run that went another way than it did in the study."""
+    ended = outcomes.cursor[NEXT] == 1 and outcomes.samples[0] == done.samples
+    if not (ended and np.array_equal(outcomes.pulls[0], done.pulls)):
+        raise SettingsError(
+            f"run {done.run} of {cell} does not go as it did in the study: {int(outcomes.pulls[0].sum()):,} samples "
+            f"instead of {done.samples:,}. Was the study made with another version? Then simulate it anew"
+        )
