@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterable, Mapping
 from numbers import Integral, Real
 from typing import Any, NamedTuple, Protocol, cast, runtime_checkable
 
-from paretoguard.engine.evidence import Practical, Theorem
+from paretoguard.engine.evidence import Certified, HansonWright, Lil, Practical, Theorem
 from paretoguard.engine.loop import NO_BUDGET
 from paretoguard.engine.policies import ECape, Racing, TwoStage, Uniform
 from paretoguard.engine.space import Space
@@ -55,7 +55,7 @@ class Evidence(Protocol):
 
 
 ALGORITHMS: dict[str, type] = {kind.name: kind for kind in (ECape, TwoStage, Racing, Uniform)}
-EVIDENCE: dict[str, type] = {kind.name: kind for kind in (Practical, Theorem)}
+EVIDENCE: dict[str, type] = {kind.name: kind for kind in (Certified, Practical, Lil, HansonWright, Theorem)}
 
 
 def algorithm(value: str | Algorithm) -> Algorithm:

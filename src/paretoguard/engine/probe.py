@@ -7,7 +7,17 @@ from numpy import float64, uint8
 from numpy.typing import NDArray
 
 from paretoguard.engine.claims import DOMINATED, INFEASIBLE, OPTIMAL, UNDECIDED
-from paretoguard.engine.evidence.parts import dominated, moment, pair_radius, radius, row_radius, undominated, weigh
+from paretoguard.engine.evidence.parts import (
+    dominated,
+    lead_radius,
+    moment,
+    pair_radius,
+    prepare,
+    radius,
+    row_radius,
+    undominated,
+    weigh,
+)
 from paretoguard.engine.jit import entry, inner
 from paretoguard.engine.space import Space
 from paretoguard.engine.state import CLOCK, State
@@ -17,18 +27,27 @@ FEASIBILITY, DOMINATION, NON_DOMINATION = 0, 1, 2  # the three kinds of claims
 
 
 @entry
-def limits(evidence: NamedTuple, state: State, coordinate: NDArray[float64], row: NDArray[float64]) -> None:
-    """Half-widths for each arm, in engine units: of one coordinate, and along a unit row of the constraints."""
+def limits(
+    evidence: NamedTuple, space: Space, state: State, coordinate: NDArray[float64], rows: NDArray[float64]
+) -> None:
+    """Half-widths for each arm, in engine units: of one coordinate [K], and along each noisy row [K, m]."""
     now = moment(evidence, state.tally[CLOCK])
-    for i in range(state.counts.shape[0]):
+    for i in range(space.arms):
         coordinate[i] = radius(evidence, now, state, i) if state.counts[i] > 0 else math.inf
-        row[i] = row_radius(evidence, now, state, i) if state.counts[i] > 0 else math.inf
+        for row in range(rows.shape[1]):
+            rows[i, row] = row_radius(evidence, now, space, state, i, row) if state.counts[i] > 0 else math.inf
 
 
 @entry
 def difference_limit(evidence: NamedTuple, state: State, i: int, j: int) -> float:
     """Half-width of the difference of two arms in one coordinate, in engine units."""
     return float(pair_radius(evidence, moment(evidence, state.tally[CLOCK]), state, i, j))
+
+
+@entry
+def lead_limit(evidence: NamedTuple, state: State, i: int, j: int) -> float:
+    """The same in the coordinate in which i leads j most."""
+    return float(lead_radius(evidence, moment(evidence, state.tally[CLOCK]), state, i, j))
 
 
 @entry
@@ -60,10 +79,10 @@ def claim(
     """The evidence for a claim (>= 0: certified) if arms i and j had these counts, at the present means."""
     now_i, now_j = state.counts[i], state.counts[j]
     clock = state.tally[CLOCK] + count_i - now_i
-    _pretend(state, i, count_i)
+    _pretend(evidence, state, i, count_i)
     if j != i:
         clock += count_j - now_j
-        _pretend(state, j, count_j)
+        _pretend(evidence, state, j, count_j)
     now = moment(evidence, clock)
     if kind == FEASIBILITY:
         value = weigh(evidence, space, state, i) - now.bar
@@ -71,17 +90,18 @@ def claim(
         value = dominated(evidence, now, space, state, i, j)
     else:
         value = undominated(evidence, now, space, state, i, j)
-    _pretend(state, i, now_i)
-    _pretend(state, j, now_j)
+    _pretend(evidence, state, i, now_i)
+    _pretend(evidence, state, j, now_j)
     return float(value)
 
 
 @inner
-def _pretend(state: State, i: int, count: int) -> None:
+def _pretend(evidence: NamedTuple, state: State, i: int, count: int) -> None:
     """Give arm i another count; its means stay."""
     state.counts[i] = count
     state.inverse[i] = 1.0 / count if count > 0 else math.inf
     state.root[i] = math.sqrt(state.inverse[i])
+    prepare(evidence, state, i)
 
 
 @entry
@@ -137,7 +157,7 @@ def _unbeaten(evidence: NamedTuple, now: Any, space: Space, state: State, answer
             if state.counts[j] == 0:
                 return 0.0
             value = undominated(evidence, now, space, state, i, j)
-            least = min(least, _squared(value, pair_radius(evidence, now, state, i, j)))
+            least = min(least, _squared(value, lead_radius(evidence, now, state, i, j)))
     return least
 
 

@@ -35,4 +35,9 @@ class Space(NamedTuple):
     tolerance: Floats  # [d] how far a returned arm may be beaten in every objective; 0 = not at all
     row_tolerance: Floats  # [m] how far a returned arm may violate a noisy row, in its unit; 0 = not at all
     exact_row_tolerance: Floats  # [e]
+    row_sigma: Floats  # [m] sub-Gaussian scale of the noise along each noisy row
+    row_group: Integers  # [m] rows that share an objective have the same number …
+    row_groups: int  # … below this; 0 where groups are not known to be independent
+    independent: bool  # were the noisy objectives declared independent?
+    gaussian: bool  # are they Gaussian with a known covariance?
     sigma_u: float  # sub-Gaussian norm of the noise vector (spec: depends on the declared dependence)

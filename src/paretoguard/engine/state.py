@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from paretoguard.engine.active_set import Workspace, workspace
 from paretoguard.engine.dominance import rebuild_front, update_front
-from paretoguard.engine.evidence.parts import weigh
+from paretoguard.engine.evidence.parts import prepare, weigh
 from paretoguard.engine.geometry import distance, within
 from paretoguard.engine.jit import aside, inner
 from paretoguard.engine.space import Space
@@ -136,6 +136,7 @@ def refresh(evidence: NamedTuple, space: Space, state: State) -> None:
         arm = state.fresh[k]
         state.is_fresh[arm] = 0
         locate(space, state, arm)
+        prepare(evidence, state, arm)
         state.weight[arm] = weigh(evidence, space, state, arm)
     if state.tally[BUILT] == 0:
         rebuild_front(space, state)
@@ -179,4 +180,5 @@ def recount(evidence: NamedTuple, space: Space, state: State, arm: int, more: in
     state.tally[CLOCK] += more
     state.inverse[arm] = 1.0 / count if count > 0 else math.inf
     state.root[arm] = math.sqrt(state.inverse[arm])
+    prepare(evidence, state, arm)
     state.weight[arm] = weigh(evidence, space, state, arm) if count > 0 else -math.inf

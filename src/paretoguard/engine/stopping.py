@@ -22,7 +22,7 @@ import numpy as np
 from numpy import float64, int64, uint8
 from numpy.typing import NDArray
 
-from paretoguard.engine.evidence.parts import dominated, moment, pair_radius, undominated
+from paretoguard.engine.evidence.parts import dominated, moment, undominated, widening
 from paretoguard.engine.jit import aside, inner
 from paretoguard.engine.space import Space
 from paretoguard.engine.state import CLOCK, State
@@ -230,9 +230,7 @@ def _widening(evidence: NamedTuple, now: Any, state: State, rivals: Rivals, size
     for k in range(1, size):
         if state.inverse[rivals.front[k]] > state.inverse[scarce]:
             scarce = rivals.front[k]
-    width = pair_radius(evidence, now, state, scarce, scarce)
-    then = moment(evidence, rivals.last[0])
-    return max(0.0, width - pair_radius(evidence, then, state, scarce, scarce)) + SLACK * width
+    return max(0.0, widening(evidence, now, moment(evidence, rivals.last[0]), state, scarce)) * (1.0 + SLACK)
 
 
 @inner

@@ -17,6 +17,7 @@ from paretoguard.errors import ProblemError
 from paretoguard.problem.noise import Gaussian, Noise, Unknown
 
 Floats = NDArray[float64]
+Integers = NDArray[int64]
 Dependence = (
     str | tuple[tuple[float, ...], ...]
 )  # "unknown", "independent", or the covariance of the Gaussian objectives
@@ -63,6 +64,7 @@ def to_engine(
         rows, bounds, slacks = rows / norms[:, None], b / norms, row_tolerance / norms
     if not (np.all(np.isfinite(rows)) and np.all(np.isfinite(bounds))):
         raise ProblemError("a constraint overflows once noise scales are divided out; measure in units nearer to 1")
+    row_group = groups(rows[noisy_rows, :noisy] != 0)
     space = Space(
         arms=arms,
         objectives=len(noise),
@@ -76,6 +78,13 @@ def to_engine(
         tolerance=tolerance[order] / unit,
         row_tolerance=slacks[noisy_rows],
         exact_row_tolerance=slacks[exact_rows],
+        row_sigma=row_sigma(
+            rows[noisy_rows, :noisy] * np.sign(scale[:noisy]), [noise[place] for place in order[:noisy]], dependence
+        ),
+        row_group=row_group,
+        row_groups=int(row_group.max(initial=-1)) + 1 if dependence == "independent" else 0,
+        independent=dependence == "independent",
+        gaussian=dependence != "unknown" and all(isinstance(model, Gaussian) for model in noise if model.sigma != 0),
         sigma_u=sigma_u(noise, dependence),
     )
     both = np.concatenate([noisy_rows, exact_rows])
@@ -99,6 +108,45 @@ def sigma_u(noise: Sequence[Noise], dependence: Dependence) -> float:
     block = sum(isinstance(model, Gaussian) for model in noise)
     largest = np.linalg.eigvalsh(correlation(np.array(dependence)))[-1]
     return float(np.sqrt(largest + noisy - block))
+
+
+def row_sigma(rows: Floats, noise: Sequence[Noise], dependence: Dependence) -> Floats:
+    """Sub-Gaussian scale along each row [m], over the noisy objectives in engine units (spec §2).
+
+    Each group of objectives (see `sigma_u`) contributes s_g = √(a_gᵀ R_g a_g): independent groups add up as √Σ s_g²,
+    otherwise nothing is known between them and they add up as Σ s_g. Rows and covariance are in the user's signs.
+
+    >>> row_sigma(np.array([[0.6, 0.8]]), [Gaussian(1.0)] * 2, "unknown").round(9).tolist()
+    [1.4]
+    """
+    if isinstance(dependence, str):
+        size = np.sqrt((rows**2).sum(axis=1)) if dependence == "independent" else np.abs(rows).sum(axis=1)
+        return np.asarray(size, dtype=float64)
+    block = np.array([isinstance(model, Gaussian) for model in noise], dtype=bool)
+    joint = rows[:, block]
+    within = np.einsum("lc,ck,lk->l", joint, correlation(np.array(dependence)), joint)
+    return np.asarray(np.sqrt(np.maximum(within, 0.0)) + np.abs(rows[:, ~block]).sum(axis=1), dtype=float64)
+
+
+def groups(uses: NDArray[np.bool_]) -> Integers:
+    """Number rows from 0, given which objectives [m, d] each uses: rows joined by a shared objective are alike.
+
+    >>> groups(np.array([[1, 0, 0], [0, 1, 1], [1, 0, 0], [0, 0, 1]]) > 0).tolist()
+    [0, 1, 0, 1]
+    """
+    number = np.full(len(uses), -1, dtype=int64)
+    for row in range(len(uses)):
+        if number[row] >= 0:
+            continue
+        number[row] = number.max(initial=-1) + 1
+        reached = uses[row]
+        while True:
+            joined = (uses & reached).any(axis=1)
+            number[joined] = number[row]
+            if np.array_equal(grown := reached | uses[joined].any(axis=0), reached):
+                break
+            reached = grown
+    return number
 
 
 def correlation(covariance: Floats) -> Floats:

@@ -26,7 +26,6 @@ class Snapshot:
     limits: NDArray[float64]  # [K, d] half-widths; 0 for exact objectives
     slack: NDArray[float64]  # [K, m] bound minus left-hand side, per constraint
     slack_limits: NDArray[float64]  # [K, m]
-    row_limits: NDArray[float64]  # [K] half-widths along any unit direction, in standard deviations
     norms: NDArray[float64]  # [m] engine slack = slack / norm
     sigma: NDArray[float64]  # [d] half-width of an objective = sigma * half-width in engine units; 0 if exact
     sign: NDArray[float64]  # [d] +1 max, -1 min
@@ -36,26 +35,26 @@ class Snapshot:
 def snapshot(problem: Problem, evidence: NamedTuple, space: Space, state: State) -> Snapshot:
     """The numbers at the present moment."""
     K, d = space.arms, space.objectives
-    coordinate, row = np.zeros(K), np.zeros(K)
-    limits(evidence, state, coordinate, row)
+    coordinate, rows = np.zeros(K), np.zeros((K, space.region.A.shape[0]))
+    limits(evidence, space, state, coordinate, rows)
     means, sigma, sign = np.zeros((K, d)), np.zeros(d), np.zeros(d)
     for place, objective in enumerate(space.order):
         means[:, objective] = state.means[:, place] / space.scale[place]
         sign[objective] = math.copysign(1.0, space.scale[place])
         sigma[objective] = 1.0 / abs(space.scale[place]) if place < space.noisy else 0.0
     m = len(problem.constraints)
-    norms, noisy = np.ones(m), np.zeros(m)
+    norms, slack_half = np.ones(m), np.zeros((K, m))
     for engine_row, (index, norm) in enumerate(problem.engine_rows()):
         norms[index] = norm
-        noisy[index] = 1.0 if engine_row < space.region.A.shape[0] else 0.0
+        if engine_row < rows.shape[1]:
+            slack_half[:, index] = rows[:, engine_row] * norm
     A = np.array([c.coefficients for c in problem.constraints]).reshape(m, d)
     bound = np.array([c.bound for c in problem.constraints])
     with np.errstate(invalid="ignore"):
         half = np.where(sigma > 0, coordinate[:, None] * sigma, 0.0)
-        slack_half = np.where(noisy > 0, row[:, None] * (norms * noisy), 0.0)
     support = np.array([noise.support for noise in problem.noise.values()]).T
     return Snapshot(
-        problem, evidence, space, state, means, half, bound - means @ A.T, slack_half, row, norms, sigma, sign, support
+        problem, evidence, space, state, means, half, bound - means @ A.T, slack_half, norms, sigma, sign, support
     )
 
 

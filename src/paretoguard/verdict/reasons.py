@@ -2,7 +2,7 @@
 
 import itertools
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -12,11 +12,13 @@ from numpy.typing import NDArray
 from paretoguard.engine.claims import DOMINATED as DOMINATED_CODE
 from paretoguard.engine.claims import INFEASIBLE as INFEASIBLE_CODE
 from paretoguard.engine.claims import OPTIMAL as OPTIMAL_CODE
-from paretoguard.engine.probe import closest_rival, difference_limit, likeliest_dominator
+from paretoguard.engine.probe import closest_rival, difference_limit, lead_limit, likeliest_dominator
 from paretoguard.problem import STATUSES
 from paretoguard.verdict.missing import open_claims
 from paretoguard.verdict.numbers import Snapshot, tightest
 from paretoguard.verdict.result import Missing, Verdict, show, show_least
+
+Limit = Callable[[Any, Any, int, int], float]
 
 
 def explain(numbers: Snapshot, statuses: NDArray[uint8], via: NDArray[int64], guarantee: str) -> dict[str, Verdict]:
@@ -89,7 +91,7 @@ def _why_infeasible(numbers: Snapshot, i: int) -> dict[str, Any]:
         return {"reason": _failure(numbers, i, row), **_slack_fields(numbers, i, row)}
     # No single row is certain to fail, but no point near the mean satisfies them all.
     failing = [row, *(int(other) for other in np.flatnonzero(numbers.slack[i] < 0) if other != row)]
-    away, half = float(numbers.state.eta[i]), float(numbers.row_limits[i])
+    away = float(numbers.state.eta[i])
     if math.isinf(away):
         reason = "given its exact values no point satisfies every constraint: "
         return {
@@ -98,8 +100,7 @@ def _why_infeasible(numbers: Snapshot, i: int) -> dict[str, Any]:
         }
     reason = (
         " and ".join(_failure(numbers, i, other) for other in failing)
-        + f"; the nearest point within all constraints is {show(away)} standard deviations away"
-        + _at_least(away - half, half)
+        + f"; not all can hold: the nearest point within all constraints is {show(away)} standard deviations away"
     )
     return {"reason": reason, **_slack_fields(numbers, i, row)}
 
@@ -115,10 +116,12 @@ def _chain(i: int, via: NDArray[int64]) -> list[int]:
     return chain
 
 
-def _gain(numbers: Snapshot, i: int, j: int) -> tuple[NDArray[float64], NDArray[float64]]:
+def _gain(
+    numbers: Snapshot, i: int, j: int, limit: Limit = difference_limit
+) -> tuple[NDArray[float64], NDArray[float64]]:
     """How much better j is than i in each objective, and the half-width of that difference."""
     gain = numbers.sign * (numbers.means[j] - numbers.means[i])
-    half = difference_limit(numbers.evidence, numbers.state, i, j)
+    half = limit(numbers.evidence, numbers.state, i, j)
     return gain, np.where(numbers.sigma > 0, numbers.sigma * half, 0.0)
 
 
@@ -190,7 +193,7 @@ def _room_left(numbers: Snapshot, i: int, row: int) -> str:
 
 def _lead(numbers: Snapshot, i: int, rival: int) -> tuple[int, float, float]:
     """The objective in which i is furthest ahead of `rival` (in standard deviations), by how much, and at least."""
-    gain, half = _gain(numbers, rival, i)
+    gain, half = _gain(numbers, rival, i, lead_limit)
     exact = (numbers.sigma == 0) & (gain > 0)
     with np.errstate(divide="ignore", invalid="ignore"):
         scaled = np.where(numbers.sigma > 0, gain / numbers.sigma, np.where(exact, math.inf, -math.inf))

@@ -7,7 +7,7 @@ Signs: a claim is certified when its number is >= 0. For arms i, j at time t (re
 - i is not dominated by j  M^-(i,j) = undominated(i, j).
 
 `weigh` may not depend on time (the engine keeps its value until the arm has a new result), and the thresholds may only
-grow with time: while nothing is measured, M^-(i,j) falls by no more than pair_radius of the least pulled arms grows.
+grow with time, M^-(i,j) by no more than `widening` says.
 """
 
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -30,6 +30,12 @@ class Moment(NamedTuple):
 def moment(evidence: NamedTuple, t: int) -> Any:
     """The part of the thresholds that depends on the time t alone; a record with a field `bar`."""
     raise TypeError(f"evidence {type(evidence).__name__} has no registered `moment`")
+
+
+@part
+def prepare(evidence: NamedTuple, state: "State", i: int) -> None:
+    """Keep what the questions below need of arm i; called whenever its count has changed. By default, nothing."""
+    raise TypeError(f"evidence {type(evidence).__name__} has no registered `prepare`")
 
 
 @part
@@ -57,12 +63,42 @@ def radius(evidence: NamedTuple, now: Any, state: "State", i: int) -> float:
 
 
 @part
-def row_radius(evidence: NamedTuple, now: Any, state: "State", i: int) -> float:
-    """Half-width of the confidence interval of arm i along a unit row of the constraints, in engine units."""
+def row_radius(evidence: NamedTuple, now: Any, space: Space, state: "State", i: int, row: int) -> float:
+    """Half-width of the confidence interval of arm i along a noisy row of the constraints, in engine units."""
     raise TypeError(f"evidence {type(evidence).__name__} has no registered `row_radius`")
 
 
 @part
 def pair_radius(evidence: NamedTuple, now: Any, state: "State", i: int, j: int) -> float:
-    """Half-width of the confidence interval of a difference of arms i and j in one coordinate, in engine units."""
+    """The difference of arms i and j in one coordinate at which it counts as certain, in engine units."""
     raise TypeError(f"evidence {type(evidence).__name__} has no registered `pair_radius`")
+
+
+@part
+def lead_radius(evidence: NamedTuple, now: Any, state: "State", i: int, j: int) -> float:
+    """The same where the coordinate is the one in which i leads most. By default, the same."""
+    raise TypeError(f"evidence {type(evidence).__name__} has no registered `lead_radius`")
+
+
+@part
+def widening(evidence: NamedTuple, now: Any, then: Any, state: "State", i: int) -> float:
+    """By how much M^- of two arms as little pulled as i has fallen since the moment `then`, while neither was pulled.
+
+    By default, what the interval of such a pair has grown by.
+    """
+    raise TypeError(f"evidence {type(evidence).__name__} has no registered `widening`")
+
+
+@prepare.register(object)
+def _keep_nothing(evidence: NamedTuple, state: "State", i: int) -> None:
+    return None
+
+
+@lead_radius.register(object)
+def _as_any_pair(evidence: NamedTuple, now: Any, state: "State", i: int, j: int) -> float:
+    return pair_radius(evidence, now, state, i, j)
+
+
+@widening.register(object)
+def _wider(evidence: NamedTuple, now: Any, then: Any, state: "State", i: int) -> float:
+    return pair_radius(evidence, now, state, i, i) - pair_radius(evidence, then, state, i, i)

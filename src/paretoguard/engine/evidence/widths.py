@@ -40,7 +40,7 @@ def _radius(evidence: Any, now: Moment, state: "State", i: int) -> float:
     return now.scale * state.root[i]
 
 
-def _row_radius(evidence: Any, now: Moment, state: "State", i: int) -> float:
+def _row_radius(evidence: Any, now: Moment, space: Space, state: "State", i: int, row: int) -> float:
     return evidence.sigma_u * math.sqrt(2.0 * now.bar) * state.root[i]
 
 

@@ -1,0 +1,98 @@
+"""E-values of sub-Gaussian sums, as logarithms: normal mixtures in closed form. docs/guarantees.md proves each.
+
+For an arm with n results and a scale rho: 1/q = (n + rho)/n^2 (`inverse`) and p = log((n + rho)/rho)/2 (`penalty`). The
+mixture over the means N(mu, 1/rho) of a coordinate is exp(q (mean - mu)^2/2 - p): started at 1, and a supermartingale
+at the true mu. The half-normal mixture, over the means on one side of mu, has a factor 2 Phi(sqrt(q) (mean - mu)) more.
+"""
+
+import math
+
+from paretoguard.engine.jit import inner
+
+LOG_2 = math.log(2.0)
+ROOT_HALF = math.sqrt(0.5)
+LOG_TWO_OVER_ROOT_TWO_PI = LOG_2 - 0.5 * math.log(2.0 * math.pi)
+HAZARD_AT_0 = math.sqrt(2.0 / math.pi)  # phi(0)/Phi(0)
+CURVATURE = 1.0 - 2.0 / math.pi  # of z^2/2 + log Phi(z) at 0; greater for z > 0
+TWO_SIDED, ONE_SIDED = 0.25, 0.75  # how the evidence of a pair is shared between its two forms
+LOG_SHARE = -math.log(TWO_SIDED)
+MOST_GAIN = math.log(TWO_SIDED + 4.0 * ONE_SIDED)  # the one-sided form is at most 4 times the two-sided one
+
+
+@inner
+def log_twice_phi(z: float) -> float:
+    """log(2 Phi(z)); below -5 by the first terms of its expansion."""
+    if z > -5.0:
+        return math.log1p(math.erf(z * ROOT_HALF))
+    inverse = 1.0 / (z * z)
+    return LOG_TWO_OVER_ROOT_TWO_PI - 0.5 * z * z - math.log(-z) + math.log1p(inverse * (3.0 * inverse - 1.0))
+
+
+@inner
+def row_evidence(z: float, penalty: float) -> float:
+    """For "this row holds (or fails) by more than 0": the half-normal mixture at z = sum/sqrt(variance (n + rho))."""
+    return 0.5 * z * z - penalty + log_twice_phi(z)
+
+
+@inner
+def is_apart(lead: float, first: float, second: float, required: float) -> bool:
+    """Does a lead of one arm over another in one coordinate reach the evidence `required` (with both penalties in it)?
+
+    `first` and `second` are the 1/q of the two arms, in any order. The e-value is 1/4 of the two-sided form, lead^2
+    /(2 (1/q_i + 1/q_j)), and 3/4 of the one-sided one, which is worked out only where it may tip the scales.
+    """
+    if lead <= 0.0:
+        return False
+    surplus = 0.5 * lead * lead / (first + second) - required
+    if surplus >= LOG_SHARE:
+        return True
+    if surplus < -MOST_GAIN:
+        return False
+    return surplus + math.log(TWO_SIDED + ONE_SIDED * math.exp(one_sided_gain(lead, first, second))) >= 0.0
+
+
+@inner
+def one_sided_gain(lead: float, first: float, second: float) -> float:
+    """A lower bound of log(one-sided form / two-sided form) of a lead > 0; -inf where the counts are too unequal.
+
+    The one-sided form is the least value, over common means x, of the product of two half-normal mixtures. It is
+    bounded from its value and slope at the x that minimises the two-sided form, by its convexity between the two means.
+    """
+    root_first, root_second = math.sqrt(first), math.sqrt(second)
+    if HAZARD_AT_0 * second > lead * root_first or HAZARD_AT_0 * first > lead * root_second:
+        return -math.inf  # the least value may lie outside the two means
+    total = first + second
+    z, y = lead * root_first / total, lead * root_second / total
+    log_z, log_y = log_twice_phi(z), log_twice_phi(y)
+    slope = _hazard(z, log_z) / root_first - _hazard(y, log_y) / root_second
+    return log_z + log_y - slope * slope * first * second / (2.0 * CURVATURE * total)
+
+
+@inner
+def _hazard(z: float, log_twice: float) -> float:
+    """phi(z)/Phi(z)."""
+    return math.exp(LOG_TWO_OVER_ROOT_TWO_PI - 0.5 * z * z - log_twice)
+
+
+@inner
+def least_lead(first: float, second: float, required: float) -> float:
+    """The least lead that `is_apart`, by bisection, rounded up."""
+    total = first + second
+    low = math.sqrt(2.0 * total * max(0.0, required - MOST_GAIN))
+    high = math.sqrt(2.0 * total * (required + LOG_SHARE))
+    for _ in range(40):
+        middle = 0.5 * (low + high)
+        if is_apart(middle, first, second, required):
+            high = middle
+        else:
+            low = middle
+    return high
+
+
+@inner
+def log_sum(a: float, b: float) -> float:
+    """log(exp(a) + exp(b)) without overflow."""
+    high, low = max(a, b), min(a, b)
+    if low == -math.inf:
+        return high
+    return high + math.log1p(math.exp(low - high)) if high < math.inf else high
