@@ -11,6 +11,7 @@ from paretoguard.settings import Algorithm, Evidence
 from paretoguard.simulation.rewards import source
 from random_problems import random_instance, wide_front
 from twin import Twin, TwinProblem
+from twin_evidence import TWINS
 
 POLICIES: dict[str, Algorithm] = {
     "e-cape": pg.policies.ECape(),
@@ -19,7 +20,13 @@ POLICIES: dict[str, Algorithm] = {
     "two-stage": pg.policies.TwoStage(),
     "two-stage:e-cape": pg.policies.TwoStage(form="e-cape"),
 }
-EVIDENCE: dict[str, Evidence] = {"practical": pg.evidence.Practical(), "theorem": pg.evidence.Theorem()}
+EVIDENCE: dict[str, Evidence] = {
+    "practical": pg.evidence.Practical(),
+    "theorem": pg.evidence.Theorem(),
+    "certified": pg.evidence.Certified(),
+    "lil": pg.evidence.Lil(),
+    "hanson-wright": pg.evidence.HansonWright(),
+}
 
 
 def twin_problem(problem: pg.Problem) -> TwinProblem:
@@ -39,7 +46,10 @@ def compare(instance: pg.Instance, algorithm: str, evidence: str, seed: int, dec
     made = 0
     for run in range(10**6):
         policy, levels = POLICIES[algorithm].fit(space), EVIDENCE[evidence].fit(delta, space)
-        state, twin = new_state(space, key(seed, run)), Twin(twin_problem(instance.problem), evidence, delta)
+        state, twin = (
+            new_state(space, key(seed, run)),
+            TWINS.get(evidence, Twin)(twin_problem(instance.problem), evidence, delta),
+        )
         budget = 5 + 40 * (run % 7)  # short runs too: verdicts before the end
         row = np.zeros(space.objectives)
         statuses, via = np.zeros(space.arms, dtype=np.uint8), np.zeros(space.arms, dtype=np.int64)
@@ -73,6 +83,18 @@ def test_the_engine_decides_as_the_twin_does(algorithm: str, block: int) -> None
     for number in range(50 * block, 50 * block + 50):
         rng = np.random.default_rng([7, number])
         compare(random_instance(rng), algorithm, ["practical", "theorem"][number % 2], number, decisions=1000)
+
+
+@pytest.mark.parametrize("algorithm", ["e-cape", "racing"])
+@pytest.mark.parametrize("evidence", ["certified", "lil", "hanson-wright"])
+def test_the_engine_decides_as_the_twin_does_with_every_evidence(algorithm: str, evidence: str) -> None:
+    compared = 0
+    for number in range(60 if evidence == "certified" else 20):
+        instance = random_instance(np.random.default_rng([8, number]))
+        if evidence != "hanson-wright" or instance.problem.space().gaussian:
+            compare(instance, algorithm, evidence, number, decisions=600)
+            compared += 1
+    assert compared > 2
 
 
 @pytest.mark.parametrize("algorithm", sorted(POLICIES))

@@ -31,6 +31,11 @@ class TwinProblem:
     tolerance: list[float]
     row_tolerance: list[float]
     exact_row_tolerance: list[float]
+    row_sigma: list[float]
+    row_group: list[int]
+    row_groups: int
+    independent: bool
+    gaussian: bool
     sigma_u: float
 
     @property
@@ -68,7 +73,7 @@ def distance(A: Sequence[Sequence[float]], b: Sequence[float], x: Sequence[float
 
 @dataclass
 class Twin:
-    """One run of an algorithm, with evidence "practical" or "theorem"."""
+    """One run of an algorithm, with evidence "practical", "theorem" or "hanson-wright"."""
 
     problem: TwinProblem
     evidence: str
@@ -115,21 +120,30 @@ class Twin:
             if used - bound > slop / 2:
                 self.inside[arm], self.eta[arm] = False, INF
                 return
-        rhs = []
-        for bound, part in zip(problem.b, problem.exact_part, strict=True):
-            for a, v in zip(part, exact, strict=True):
-                bound -= a * v
-            rhs.append(bound)
-        slacks = []
-        for row, bound in zip(problem.A, rhs, strict=True):
-            for a, v in zip(row, noisy, strict=True):
-                bound -= a * v
-            slacks.append(bound)
+        rhs = self.bounds(arm)
+        slacks = self.slacks(arm)
         self.inside[arm] = all(s >= -slop / 2 for s, slop in zip(slacks, problem.row_tolerance, strict=True))
         if self.inside[arm]:
             self.eta[arm] = min((s + slop for s, slop in zip(slacks, problem.row_tolerance, strict=True)), default=INF)
         else:
             self.eta[arm] = distance(problem.A, rhs, noisy)
+
+    def bounds(self, arm: int) -> list[float]:
+        """The right-hand sides of the noisy rows, given the exact coordinates."""
+        rhs = []
+        for bound, part in zip(self.problem.b, self.problem.exact_part, strict=True):
+            for a, v in zip(part, self.means[arm][self.problem.noisy :], strict=True):
+                bound -= a * v
+            rhs.append(bound)
+        return rhs
+
+    def slacks(self, arm: int) -> list[float]:
+        slacks = []
+        for row, bound in zip(self.problem.A, self.bounds(arm), strict=True):
+            for a, v in zip(row, self.means[arm][: self.problem.noisy], strict=True):
+                bound -= a * v
+            slacks.append(bound)
+        return slacks
 
     # --- evidence ---
     def prepare(self) -> None:
@@ -139,6 +153,13 @@ class Twin:
         if self.evidence == "practical":
             f = g = math.log(max(1.0, math.log(t)) / self.delta)
             sigma_u = 1.0
+        elif self.evidence == "hanson-wright":
+            k1 = 1.0 + 1.0 / 1.01 + 1e-9
+            f = math.log(4.0 * k1 * K * max(self.problem.noisy, 1) / self.delta) + 2.01 * math.log(t)
+            sigma_u = self.problem.sigma_u
+            x = math.log(2.0 * k1 * K / self.delta) + 2.01 * math.log(t)
+            reach = math.sqrt(max(self.problem.noisy, 1)) / sigma_u + math.sqrt(2.0 * x)
+            g = 0.5 * reach * reach
         else:
             alpha = 2.01
             k1 = 1.0 + 1.0 / (alpha - 1.0) + 1e-9
@@ -146,12 +167,15 @@ class Twin:
             g = 4.0 * ((math.log(4.0 * k1 * K / self.delta) + d * math.log(5.0)) + alpha * math.log(t))
             sigma_u = self.problem.sigma_u
         self.scale = math.sqrt(2.0 * f)
-        self.inverse = [1.0 / n if n else INF for n in self.counts]
         self.gamma = [
             n * eta * eta / (2.0 * sigma_u * sigma_u) - g if n else -INF
             for n, eta in zip(self.counts, self.eta, strict=True)
         ]
-        arms = range(K)
+        self.sort_arms()
+
+    def sort_arms(self) -> None:
+        arms = range(self.problem.arms)
+        self.inverse = [1.0 / n if n else INF for n in self.counts]
         self.F = {i for i in arms if self.inside[i]}
         self.O = {i for i in self.F if not any(j != i and self.beats(j, i) for j in self.F)}
         self.G = {i for i in arms if i not in self.F and self.gamma[i] < 0}
@@ -167,19 +191,27 @@ class Twin:
             return self.scale * math.sqrt(self.inverse[i] + self.inverse[j])
         return self.scale * (math.sqrt(self.inverse[i]) + math.sqrt(self.inverse[j]))
 
-    def m_minus(self, i: int, j: int) -> float:
+    def gain(self, i: int, j: int) -> float:
+        """m(i,j): by how much j is ahead of i where it is least ahead."""
         n = self.problem.noisy
         x, y = self.means[i], self.means[j]
         if any(a > b for a, b in zip(x[n:], y[n:], strict=True)):
             return -INF
-        return min((b - a for a, b in zip(x[:n], y[:n], strict=True)), default=INF) - self.width(i, j)
+        return min((b - a for a, b in zip(x[:n], y[:n], strict=True)), default=INF)
 
-    def M_minus(self, i: int, j: int) -> float:
+    def leads(self, i: int, j: int) -> list[float]:
+        """By how much i is ahead of j, up to the tolerance, in each noisy coordinate; [inf] if an exact one says so."""
         n, slop = self.problem.noisy, self.problem.tolerance
         x, y = self.means[i], self.means[j]
         if any(a + s > b for a, b, s in zip(x[n:], y[n:], slop[n:], strict=True)):
-            return INF
-        return max((a - b + s for a, b, s in zip(x[:n], y[:n], slop[:n], strict=True)), default=-INF) - self.width(i, j)
+            return [INF]
+        return [a - b + s for a, b, s in zip(x[:n], y[:n], slop[:n], strict=True)]
+
+    def m_minus(self, i: int, j: int) -> float:
+        return self.gain(i, j) - self.width(i, j)
+
+    def M_minus(self, i: int, j: int) -> float:
+        return max(self.leads(i, j), default=-INF) - self.width(i, j)
 
     # --- the stopping rule ---
     def xi(self, i: int) -> float:
