@@ -14,7 +14,7 @@ from numba import typeof
 
 import paretoguard as pg
 from paretoguard import settings
-from paretoguard.engine import jit
+from paretoguard.engine import jit, kernel_store
 from paretoguard.simulation.rewards import source
 
 ROOT = Path(__file__).parent.parent
@@ -304,8 +304,10 @@ def test_an_edit_takes_effect_in_the_next_process_and_nothing_else_is_compiled_t
     assert draw() == [pytest.approx(value + 245.0), plain, 2, 0]
 
 
-def test_kernels_of_built_in_records_do_not_depend_on_files_outside() -> None:
+def test_kernels_of_built_in_records_do_not_depend_on_code_outside() -> None:
     space = instance().problem.space()
     built, own = (typeof(settings.evidence(name).fit(0.1, space)) for name in ("practical", HORIZON))
-    assert jit._outside((built,)) == frozenset()
-    assert [Path(file).name for file in jit._outside((built, own))] == ["horizon.py"]
+    assert kernel_store.outside((built,)) == []
+    record, *bodies = kernel_store.outside((built, own))
+    assert record.__name__ == "_Levels"
+    assert {body.__module__ for body in bodies} == {"examples.extending.horizon"}
