@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
+from numba.core.errors import NumbaError
 from numpy import int64, uint8
 from numpy.typing import NDArray
 
@@ -15,6 +16,7 @@ from paretoguard.engine.draws import key
 from paretoguard.engine.loop import answer_now, decide_next, observe_result, settle_now
 from paretoguard.engine.state import new_state
 from paretoguard.errors import Interrupted, ProblemError, SampleError, SettingsError
+from paretoguard.fitting import check_queue, fit, not_compiled
 from paretoguard.problem import STATUSES, Problem
 from paretoguard.problem.noise import Exact
 from paretoguard.verdict import OPTIMAL, Result, Verdict
@@ -54,8 +56,7 @@ class Trial:
         self.evidence = settings.evidence(evidence)
         self.budget = settings.check_budget(budget)
         self._space = problem.space()
-        self._policy = self.algorithm.fit(self._space)
-        self._levels = self.evidence.fit(self.delta, self._space)
+        self._policy, self._levels = fit(self.algorithm, self.evidence, self.delta, self._space)
         self._state = new_state(self._space, key(settings.check_seed(seed), 0))
         self._place = {arm: place for place, arm in enumerate(problem.arms)}
         self._queue: list[int] = []
@@ -76,7 +77,11 @@ class Trial:
     def next_arm(self) -> str | None:
         """The arm to measure next; None when the answer is found or the budget is spent."""
         if not self._queue:
-            queued = decide_next(self._policy, self._levels, self._space, self._state)
+            try:
+                queued = decide_next(self._policy, self._levels, self._space, self._state)
+            except NumbaError as error:
+                raise not_compiled(error, self.algorithm, self.evidence) from error
+            check_queue(queued, self._space, self._state, self.algorithm)
             self._answered = queued == 0
             self._queue = [int(arm) for arm in self._state.queue[:queued]]
         if self._answered or self.samples >= self.budget:

@@ -37,8 +37,13 @@ class Part(Protocol):
     def register(self, record: type) -> Callable[[F], F]:
         """The same as a decorator."""
 
+    __name__: str
+
     def has_body(self, record: type) -> bool:
         """Is there a body for this record type?"""
+
+    def dispatch(self, record: type) -> Callable[..., Any]:
+        """The body for this record type."""
 
 
 COMPILED = not config.DISABLE_JIT

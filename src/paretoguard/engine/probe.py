@@ -10,7 +10,7 @@ from paretoguard.engine.claims import DOMINATED, INFEASIBLE, OPTIMAL, UNDECIDED
 from paretoguard.engine.evidence.parts import dominated, moment, pair_radius, radius, row_radius, undominated, weigh
 from paretoguard.engine.jit import entry, inner
 from paretoguard.engine.space import Space
-from paretoguard.engine.state import CLOCK, State
+from paretoguard.engine.state import CLOCK, State, present
 from paretoguard.engine.stopping import closest_candidate, is_candidate
 
 FEASIBILITY, DOMINATION, NON_DOMINATION = 0, 1, 2  # the three kinds of claims
@@ -19,7 +19,7 @@ FEASIBILITY, DOMINATION, NON_DOMINATION = 0, 1, 2  # the three kinds of claims
 @entry
 def limits(evidence: NamedTuple, state: State, coordinate: NDArray[float64], row: NDArray[float64]) -> None:
     """Half-widths for each arm, in engine units: of one coordinate, and along a unit row of the constraints."""
-    now = moment(evidence, state.tally[CLOCK])
+    now = present(evidence, state)
     for i in range(state.counts.shape[0]):
         coordinate[i] = radius(evidence, now, state, i) if state.counts[i] > 0 else math.inf
         row[i] = row_radius(evidence, now, state, i) if state.counts[i] > 0 else math.inf
@@ -28,7 +28,7 @@ def limits(evidence: NamedTuple, state: State, coordinate: NDArray[float64], row
 @entry
 def difference_limit(evidence: NamedTuple, state: State, i: int, j: int) -> float:
     """Half-width of the difference of two arms in one coordinate, in engine units."""
-    return float(pair_radius(evidence, moment(evidence, state.tally[CLOCK]), state, i, j))
+    return float(pair_radius(evidence, present(evidence, state), state, i, j))
 
 
 @entry
@@ -37,13 +37,13 @@ def closest_rival(evidence: NamedTuple, space: Space, state: State, i: int) -> i
     for j in range(space.arms):
         if j != i and state.counts[j] == 0:
             return j
-    return int(closest_candidate(evidence, moment(evidence, state.tally[CLOCK]), space, state, i))
+    return int(closest_candidate(evidence, present(evidence, state), space, state, i))
 
 
 @entry
 def likeliest_dominator(evidence: NamedTuple, space: Space, state: State, i: int) -> int:
     """The arm, not certified infeasible, with most evidence that it dominates i; -1 if there is none."""
-    now = moment(evidence, state.tally[CLOCK])
+    now = present(evidence, state)
     best, arm = -math.inf, -1
     for j in range(space.arms):
         if j != i and is_candidate(now, state, j):
@@ -64,7 +64,7 @@ def claim(
     if j != i:
         clock += count_j - now_j
         _pretend(state, j, count_j)
-    now = moment(evidence, clock)
+    now = moment(evidence, max(1, clock))
     if kind == FEASIBILITY:
         value = weigh(evidence, space, state, i) - now.bar
     elif kind == DOMINATION:
@@ -97,7 +97,7 @@ def progress(evidence: NamedTuple, space: Space, state: State, answer: NDArray[u
       arms j that the answer does not rule out;
     - undecided: the most of the three.
     """
-    now = moment(evidence, state.tally[CLOCK])
+    now = present(evidence, state)
     for i in range(space.arms):
         found[i] = 0.0
         if state.counts[i] == 0:

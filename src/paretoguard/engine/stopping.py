@@ -222,17 +222,17 @@ def _has_changed(state: State, rivals: Rivals, i: int) -> bool:
 
 @inner
 def _widening(evidence: NamedTuple, now: Any, state: State, rivals: Rivals, size: int) -> float:
-    """How much wider than at the time `last` is the interval of two arms as little pulled as any in O_t?
+    """By how much M^-(i,j) may have fallen since the time `last` at arms of O_t that have not changed.
 
-    Not less than 0: where pending pulls no longer count, time has gone back, and widths have shrunk.
+    The interval of a pair widens by no more than that of its wider arm with itself (see `evidence.parts`). Not less
+    than 0: where pending pulls no longer count, time has gone back, and widths have shrunk.
     """
-    scarce = rivals.front[0]
-    for k in range(1, size):
-        if state.inverse[rivals.front[k]] > state.inverse[scarce]:
-            scarce = rivals.front[k]
-    width = pair_radius(evidence, now, state, scarce, scarce)
-    then = moment(evidence, rivals.last[0])
-    return max(0.0, width - pair_radius(evidence, then, state, scarce, scarce)) + SLACK * width
+    then, fall = moment(evidence, max(1, rivals.last[0])), 0.0
+    for k in range(size):
+        i = rivals.front[k]
+        width = pair_radius(evidence, now, state, i, i)
+        fall = max(fall, width - pair_radius(evidence, then, state, i, i) + SLACK * width)
+    return fall
 
 
 @inner

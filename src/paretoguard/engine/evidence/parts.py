@@ -7,7 +7,8 @@ Signs: a claim is certified when its number is >= 0. For arms i, j at time t (re
 - i is not dominated by j  M^-(i,j) = undominated(i, j).
 
 `weigh` may not depend on time (the engine keeps its value until the arm has a new result), and the thresholds may only
-grow with time: while nothing is measured, M^-(i,j) falls by no more than pair_radius of the least pulled arms grows.
+grow with time: while nothing is measured, M^-(i,j) falls by no more than pair_radius(i,i) or pair_radius(j,j) grows,
+whichever grows more. Both are laws (`paretoguard.laws`).
 """
 
 from typing import TYPE_CHECKING, Any, NamedTuple
