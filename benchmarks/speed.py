@@ -186,7 +186,7 @@ def threads(effort: Effort) -> Iterator[Row]:
         "s",
         alternative=spent[1],
         against="one core",
-        ratio=min(spent[1]) / min(spent[2]),
+        ratios=[one / two for one, two in zip(spent[1], spent[2], strict=True)],
         ratio_of="times faster",
         bar=(">=", 1.7),
     )
@@ -274,7 +274,7 @@ def measure(effort: Effort, python: str) -> dict[str, Any]:
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--quick", action="store_true", help="fewer and shorter windows: a look, not a measurement")
-    parser.add_argument("--out", type=Path, help="where the JSON goes (by default benchmarks/results/speed.json)")
+    parser.add_argument("--out", type=Path, help="where the JSON goes (of a full run: benchmarks/results)")
     parser.add_argument("--vopy", default=sys.executable, metavar="PYTHON", help="a Python that has VOPy")
     options = parser.parse_args()
     results = measure(QUICK if options.quick else FULL, options.vopy)

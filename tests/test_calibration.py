@@ -68,8 +68,13 @@ def too_many_errors(instance: pg.Instance, evidence: Any, budget: int, algorithm
     return bool(stats.binom.sf(errors - 1, RUNS, DELTA) < ALARM)
 
 
-@pytest.mark.parametrize("evidence", ["practical", "theorem"])
-@pytest.mark.parametrize("algorithm", ["e-cape", "uniform", "racing", "two-stage"])
+@pytest.mark.parametrize(
+    ("algorithm", "evidence"),
+    [
+        *((how, what) for how in ("e-cape", "uniform", "racing", "two-stage") for what in ("practical", "certified")),
+        *(("e-cape", what) for what in ("lil", "theorem")),
+    ],
+)
 @pytest.mark.parametrize(
     "instance", [close_pair(0.2), boundary(0.05), boundary_with_ties(), tolerant()], ids=lambda one: one.name
 )

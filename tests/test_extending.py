@@ -6,15 +6,16 @@ import subprocess
 import sys
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 import pytest
 from numba import typeof
 
 import paretoguard as pg
-from paretoguard import settings
-from paretoguard.engine import jit
+from paretoguard import laws, settings
+from paretoguard.engine import jit, kernel_store
+from paretoguard.engine.policies.parts import answer, decide, restart
 from paretoguard.simulation.rewards import source
 
 ROOT = Path(__file__).parent.parent
@@ -169,9 +170,9 @@ REFUSED = [
     ("test_extending:Options", "'test_extending:Options' needs the option 'rate'; write test_extending:Options:rate=…"),
     ("test_extending:Options:rate=-1", "'test_extending:Options:rate=-1': rate is -1.0, expected 0 or above"),
     ("test_extending:Options:rate=1,size=2", "'test_extending:Options' has no option 'size=2'; its options are: rate,"),
-    ("test_extending:Options:rate=fast", "'fast' is not of the expected kind (float)"),
-    ("test_extending:Options:rate=1,limit=few", "'few' is not of the expected kind (None or int)"),
-    ("test_extending:Options:rate=1,loud=1", "'1' is not of the expected kind (bool)"),
+    ("test_extending:Options:rate=fast", "option 'rate' of 'test_extending:Options' is 'fast', expected float"),
+    ("test_extending:Options:rate=1,limit=few", "is 'few', expected None or int"),
+    ("test_extending:Options:rate=1,loud=1", "is '1', expected bool"),
     ("__main__:My", "was defined in the program that was started, where nothing can import it; put it in a module"),
     ("test_extending:make.<locals>.My", "was defined inside a function"),
     (HORIZON, "has no fit(space); is it evidence?"),
@@ -292,7 +293,7 @@ def test_an_edit_takes_effect_in_the_next_process_and_nothing_else_is_compiled_t
     part.write_text(text.replace("return mean +", "return SHIFT + mean +"))
 
     def draw() -> list[float]:
-        return [float(word) for word in run(DRAW, tmp_path).split()]
+        return [float(word) for word in run(DRAW, tmp_path, PARETOGUARD_CACHE_DIR=str(tmp_path / "kernels")).split()]
 
     value, plain, *_ = draw()
     assert 4.0 <= value <= 6.0
@@ -304,8 +305,124 @@ def test_an_edit_takes_effect_in_the_next_process_and_nothing_else_is_compiled_t
     assert draw() == [pytest.approx(value + 245.0), plain, 2, 0]
 
 
-def test_kernels_of_built_in_records_do_not_depend_on_files_outside() -> None:
+# --- mistakes --------------------------------------------------------------------------------------------------------
+
+
+class _Bad(NamedTuple):
+    number: int
+
+
+@dataclass(frozen=True)
+class Bad:
+    name: ClassVar[str] = "bad"
+
+    def fit(self, space: Any) -> Any:
+        return _Bad(3)
+
+
+@dataclass(frozen=True)
+class NoRecord(Bad):
+    def fit(self, space: Any) -> Any:
+        return [3]
+
+
+class _Wild(NamedTuple):
+    arm: int
+    queued: int
+
+
+@dataclass(frozen=True)
+class Wild:
+    """Queues an arm that does not exist, or more than there is room for."""
+
+    arm: int = 0
+    queued: int = 1
+    name: ClassVar[str] = "wild"
+
+    def fit(self, space: Any) -> _Wild:
+        return _Wild(self.arm, self.queued)
+
+
+@decide.register(_Wild)
+def _decide_wildly(policy: _Wild, evidence: Any, space: Any, state: Any) -> int:
+    state.queue[0] = policy.arm
+    return policy.queued
+
+
+restart.register(_Wild, lambda policy: None)
+answer.register(_Wild, lambda policy, evidence, space, state, statuses: None)
+
+
+class _Hungry(NamedTuple):
+    number: int
+
+
+class Hungry(Bad):
+    def fit(self, space: Any) -> Any:
+        return _Hungry(3)
+
+
+@decide.register(_Hungry)
+def _allocate(policy: _Hungry, evidence: Any, space: Any, state: Any) -> int:
+    return len(np.zeros(policy.number))
+
+
+restart.register(_Hungry, lambda policy: None)
+answer.register(_Hungry, lambda policy, evidence, space, state, statuses: None)
+
+
+@pytest.mark.parametrize("wild", [Wild(arm=99), Wild(arm=-1), Wild(queued=100), Wild(queued=-1)], ids=repr)
+def test_a_decision_that_cannot_be_carried_out_is_refused(wild: Wild) -> None:
+    with pytest.raises(pg.SettingsError, match=r"made a decision that cannot be carried out: .* 0 to 4 here"):
+        pg.simulate("secukinumab", algorithms=wild, runs=3, budget=100)
+    problem = pg.instances.load("secukinumab").problem
+    with pytest.raises(pg.SettingsError, match="made a decision that cannot be carried out"):
+        pg.identify(problem, pg.sampler(pg.instances.load("secukinumab")), algorithm=wild)
+    assert [str(error) for _, error in laws.outcomes(wild) if error is not None]
+
+
+def test_what_a_part_lacks_is_said_before_it_is_compiled() -> None:
+    with pytest.raises(pg.SettingsError, match=r"answers no `restart`: write @restart.register\(_Bad\)"):
+        pg.simulate("secukinumab", algorithms=Bad(), runs=1)
+    with pytest.raises(pg.SettingsError, match=r"fit gave \[3\], expected a NamedTuple"):
+        pg.simulate("secukinumab", algorithms=NoRecord(), runs=1)
+    with pytest.raises(pg.SettingsError, match="does not say how to fill a batch: register `select`"):
+        pg.simulate("secukinumab", algorithms=Wild(), runs=1, batch=4)
+    restart.register(_Bad, lambda policy: None)
+    decide.register(_Bad, lambda policy, evidence: 0)
+    with pytest.raises(
+        pg.SettingsError, match=r"`decide` is asked with \(policy, evidence, space, state\), but too many"
+    ):
+        pg.simulate("secukinumab", algorithms=Bad(), runs=1)
+    with pytest.raises(pg.SettingsError, match="has guarantee 'exact', expected one of finite-sample"):
+        pg.simulate("secukinumab", algorithms="e-cape", evidence=Certain(), runs=1)
+
+
+@dataclass(frozen=True)
+class Certain(pg.evidence.Practical):
+    guarantee: ClassVar[str] = "exact"
+
+
+@pytest.mark.skipif(not jit.COMPILED, reason="NUMBA_DISABLE_JIT is set")
+def test_what_does_not_compile_is_said_in_one_paragraph() -> None:
+    with pytest.raises(
+        pg.SettingsError, match=r"Hungry with practical evidence does not compile at .*, line \d+: "
+    ) as caught:
+        pg.simulate("secukinumab", algorithms=Hungry(), runs=1)
+    assert len(str(caught.value)) < 600
+    assert caught.value.__cause__ is not None
+
+
+def test_an_algorithm_of_ones_own_fills_batches() -> None:
+    study = pg.simulate("simplex", algorithms=f"{ONE_BY_ONE}:ratio=2", runs=20, batch=4)
+    assert not study.records["wrong_ecpsi"].all()
+    assert "in batches of 4" in repr(study)
+
+
+def test_kernels_of_built_in_records_do_not_depend_on_code_outside() -> None:
     space = instance().problem.space()
     built, own = (typeof(settings.evidence(name).fit(0.1, space)) for name in ("practical", HORIZON))
-    assert jit._outside((built,)) == frozenset()
-    assert [Path(file).name for file in jit._outside((built, own))] == ["horizon.py"]
+    assert kernel_store.outside((built,)) == []
+    record, *bodies = kernel_store.outside((built, own))
+    assert record.__name__ == "_Levels"
+    assert {body.__module__ for body in bodies} == {"examples.extending.horizon"}

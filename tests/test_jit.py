@@ -1,13 +1,20 @@
 """Machine code is kept on disk, and nothing is compiled twice."""
 
 import os
+import random
 import subprocess
 import sys
+import threading
+from collections.abc import Callable
 from pathlib import Path
+from types import ModuleType
+from typing import Any
 
+import numpy as np
 import pytest
 
-from paretoguard.engine import jit
+from paretoguard.engine import jit, kernel_store
+from paretoguard.engine.fingerprint import fingerprint
 from paretoguard.engine.geometry import within
 
 PROGRAM = """
@@ -36,22 +43,51 @@ def test_a_second_process_compiles_nothing() -> None:
     assert misses == 0
 
 
-@needs_compiler
-def test_the_folder_changes_with_the_source(tmp_path: Path) -> None:
-    first, second = tmp_path / "one.py", tmp_path / "two.py"
-    first.write_text("a = 1")
-    second.write_text("a = 1")
-    digests = {jit._digest(frozenset()), jit._digest(frozenset([str(first)])), jit._digest(frozenset([str(second)]))}
-    assert len(digests) == 3
-    jit._digest.cache_clear()
-    first.write_text("a = 2")
-    assert jit._digest(frozenset([str(first)])) not in digests
+def in_module(text: str, **values: object) -> Any:
+    """A function `f`, as a module with this text would define it."""
+    names: dict[str, Any] = {"__name__": "mine", **values}
+    exec(text, names)
+    return names["f"]
+
+
+def test_a_fingerprint_holds_whatever_a_function_refers_to() -> None:
+    def calls(other: str) -> Any:
+        return in_module(f"import math\ndef g(x): return {other}\ndef f(x): return g(math.sqrt(x))")
+
+    def closes(rate: float) -> Any:
+        return in_module("def make(rate):\n  def f(x): return rate * x\n  return f\nf = make(rate)", rate=rate)
+
+    def names(value: object) -> Any:
+        return in_module("def f(x): return x + A", A=value)
+
+    def looks_into(value: float) -> Any:
+        module = ModuleType("helper")
+        vars(module).update(A=value, B=random.random())
+        return in_module("def f(x): return x + helper.A", helper=module)
+
+    makers: list[tuple[Callable[[Any], Any], list[Any]]] = [
+        (lambda text: in_module(f"def f(x, y={text}): return x + {text}"), ["1", "2", "1.0"]),
+        (calls, ["x", "2 * x", "math.sin(x)", "math.cos(x)"]),
+        (closes, [0.5, 0.25]),
+        (names, [1, 1.0, (1, 2), [1, 2], np.array([1.0, 2.0]), np.array([1.0, 3.0]), {"a": 1}, {2, 3}, jit.Part]),
+        (looks_into, [1.0, 2.0]),
+    ]
+    for make, values in makers:
+        found = [fingerprint([make(value)]) for value in values]
+        assert found == [fingerprint([make(value)]) for value in values]
+        assert len(set(found)) == len(values)
+
+
+def test_what_cannot_be_read_is_never_the_same_and_recursion_ends() -> None:
+    lock = in_module("def f(x): return x + A", A=threading.Lock())
+    assert fingerprint([lock]) != fingerprint([lock])
+    assert fingerprint([in_module("def f(x): return f(x - 1) if x else g(x)\ndef g(x): return f(x)")])
 
 
 def test_a_folder_that_cannot_be_written_means_no_cache(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     (tmp_path / "file").write_text("not a folder")
     monkeypatch.setenv("PARETOGUARD_CACHE_DIR", str(tmp_path / "file"))
-    assert jit.cache_folder() is None
+    assert kernel_store.cache_folder() is None
 
 
 def test_old_folders_are_deleted(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
@@ -60,23 +96,23 @@ def test_old_folders_are_deleted(monkeypatch: pytest.MonkeyPatch, tmp_path: Path
         old = tmp_path / f"kernels-{age}"
         old.mkdir()
         os.utime(old, (age, age))
-    folder = jit.cache_folder()
+    folder = kernel_store.cache_folder()
     assert folder is not None
     left = {path.name for path in tmp_path.iterdir()}
-    assert left == {folder.name} | {f"kernels-{age}" for age in range(10 - jit.FOLDERS_KEPT + 1, 10)}
+    assert left == {folder.name} | {f"kernels-{age}" for age in range(10 - kernel_store.FOLDERS_KEPT + 1, 10)}
 
 
 def test_a_damaged_file_is_compiled_again_and_a_full_disk_is_no_error(tmp_path: Path) -> None:
-    store = jit._FilePerSignature(str(tmp_path), "kernel")
-    store.save("key", [1, 2])
-    assert store.load("key") == [1, 2]
+    store = kernel_store.FilePerSignature(str(tmp_path), "kernel")
+    store.save(("kind", "key"), [1, 2])
+    assert store.load(("kind", "key")) == [1, 2]
     (path,) = tmp_path.iterdir()
     for damaged in (b"", path.read_bytes()[:-3], b"garbage", b"cos\nnothing\n."):
         path.write_bytes(damaged)
-        assert store.load("key") is None
+        assert store.load(("kind", "key")) is None
     store.flush()
     assert list(tmp_path.iterdir()) == []
-    jit._FilePerSignature(str(tmp_path / "gone"), "kernel").save("key", [1, 2])
+    kernel_store.FilePerSignature(str(tmp_path / "gone"), "kernel").save(("kind", "key"), [1, 2])
 
 
 def test_a_part_without_a_body_says_so() -> None:

@@ -12,6 +12,7 @@ import pytest
 
 import paretoguard as pg
 from paretoguard import laws, settings
+from paretoguard.engine import jit
 from paretoguard.engine.evidence.parts import Moment, moment
 from paretoguard.engine.evidence.widths import spread, use_widths
 from paretoguard.engine.policies.parts import answer, decide, restart
@@ -32,7 +33,8 @@ MODELS: dict[type[pg.Noise], pg.Noise] = {
 }
 NOT_SIMULATED = {pg.Unknown}
 PAIRS = [
-    *((how, what) for how in [*settings.ALGORITHMS, "two-stage:form=e-cape"] for what in settings.EVIDENCE),
+    *((how, "practical") for how in [*settings.ALGORITHMS, "two-stage:form=e-cape"]),
+    *(("e-cape", what) for what in settings.EVIDENCE if what != "practical"),
     ("examples.extending.one_by_one:OneByOne:ratio=2", "practical"),
     ("e-cape", "examples.extending.horizon:Horizon"),
 ]
@@ -168,6 +170,16 @@ spread.register(StatedLevels, lambda evidence, state, i, j: math.sqrt(state.inve
 use_widths(StatedLevels)
 
 
+class FadingLevels(NamedTuple):
+    delta: float
+    sigma_u: float
+    shrinking: float
+
+
+class OffLaw(NamedTuple):
+    shift: float
+
+
 class NarrowLaw(NamedTuple):
     std: float
 
@@ -229,11 +241,109 @@ def test_noise_with_heavier_tails_than_it_says_is_caught() -> None:
         laws.check(Narrow())
 
 
+@dataclass(frozen=True)
+class Fading:
+    """Widths that shrink with time alone, or that widen more for some arms than their pulls say."""
+
+    by: str
+    name: ClassVar[str] = "fading"
+
+    def fit(self, delta: float, space: Any) -> FadingLevels:
+        return FadingLevels(delta, 1.0, 1.0 if self.by == "time" else 0.0)
+
+
+@moment.register(FadingLevels)
+def _fading(evidence: FadingLevels, t: int) -> Moment:
+    level = math.log(10.0 + math.log(t)) if evidence.shrinking == 0.0 else 1.0 / evidence.delta / math.sqrt(t)
+    return Moment(math.sqrt(2.0 * level), level)
+
+
+spread.register(
+    FadingLevels,
+    lambda evidence, state, i, j: math.sqrt(state.inverse[i] + state.inverse[j]) * (2.0 if i != j else 1.0),
+)
+use_widths(FadingLevels)
+
+
+def test_evidence_that_fades_otherwise_than_the_engine_may_assume_is_caught() -> None:
+    with pytest.raises(
+        laws.BrokenLawError, match=r"While nothing is measured .* gains [\d.e-]+ by 1 results of other arms"
+    ):
+        decisions.time_alone_adds_no_evidence(laws.Case(evidence=Fading("time")))
+    with pytest.raises(laws.BrokenLawError, match=r"is not dominated by .* loses [\d.e-]+ by .*, expected at most"):
+        decisions.time_alone_adds_no_evidence(laws.Case(evidence=Fading("arms")))
+
+
+@pytest.mark.parametrize("algorithm", ["racing", "two-stage", "e-cape", "uniform"])
+def test_the_permutation_law_sees_answers(algorithm: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    seen: list[Any] = []
+    what = decisions._what
+
+    def note(step: Any, by_place: bool) -> Any:
+        seen.append(step.statuses)
+        return what(step, by_place)
+
+    monkeypatch.setattr(decisions, "_what", note)
+    decisions.permuting_arms_permutes_decisions(laws.Case(settings.algorithm(algorithm)))
+    assert sum(statuses is not None for statuses in seen) >= 2
+    assert len(seen) > 20
+
+
+@dataclass(frozen=True)
+class Off(pg.Noise):
+    """Values a little above what they should be on average, or outside the range they say."""
+
+    by: str
+    kind: ClassVar[str] = "off"
+
+    @property
+    def sigma(self) -> float:
+        return 0.5
+
+    @property
+    def support(self) -> tuple[float, float]:
+        return (-10.0, 10.0) if self.by == "range" else (-math.inf, math.inf)
+
+    def allows(self, value: float) -> bool:
+        return self.support[0] <= value <= self.support[1]
+
+    def law(self) -> OffLaw:
+        return OffLaw(20.0 if self.by == "range" else 0.1)
+
+
+@reward.register(OffLaw)
+def _off(law: OffLaw, mean: float, u: float, v: float) -> float:
+    return mean + law.shift + (0.5 if u < 0.5 else -0.5)
+
+
+def test_noise_off_its_mean_or_out_of_its_range_is_caught() -> None:
+    with pytest.raises(laws.BrokenLawError, match="scatter around its mean"):
+        laws.check(Off("mean"))
+    with pytest.raises(laws.BrokenLawError, match="is one that the noise model allows"):
+        laws.check(Off("range"))
+
+
+@dataclass(frozen=True)
+class ByCompiler(pg.evidence.Practical):
+    """Thresholds that are lower without the compiler."""
+
+    name: ClassVar[str] = "by-compiler"
+
+    def fit(self, delta: float, space: Any) -> Any:
+        return super().fit(delta if jit.COMPILED else min(0.99, 5.0 * delta), space)
+
+
+def test_evidence_that_is_other_without_the_compiler_is_caught() -> None:
+    with pytest.raises(laws.BrokenLawError, match=r"pulls and statuses .* here, .* in the other process"):
+        decisions.the_compiler_changes_nothing(laws.Case(evidence=ByCompiler()))
+
+
 def test_the_command_prints_one_line_for_each_law(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["test_laws:Backwards"]) == 1
     lines = capsys.readouterr().out.splitlines()
     assert lines[0] == "test_laws:Backwards"
-    assert [line[2:8] for line in lines[1:]] == ["holds "] * 6 + ["BROKEN"]
+    assert [line[2:8] for line in lines[1:]] == ["holds "] * 6 + ["BROKEN", "holds "]
+    assert main(["--help"]) == 0
     assert main([]) == main(["nowhere:Nothing"]) == main(["e-capes"]) == 2
     assert "there is no module 'nowhere'" in capsys.readouterr().err
 

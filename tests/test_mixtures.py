@@ -6,12 +6,14 @@ proof is checked by itself, and each is seen to fail on a formula that is wrong 
 
 import math
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 import pytest
-from scipy import integrate, optimize, special
+from scipy import integrate, optimize, special, stats
 
-from paretoguard.engine.evidence import mixtures
+import paretoguard as pg
+from paretoguard.engine.evidence import mixtures, tilts
 from paretoguard.engine.evidence.lil import threshold
 from paretoguard.engine.jit import entry
 
@@ -22,6 +24,11 @@ COUNTS = [(1, 1), (3, 400), (50, 50), (100, 2_000), (10_000, 30), (7_000, 9_000)
 @entry
 def log_twice_phi(z: float) -> float:
     return mixtures.log_twice_phi(z)
+
+
+@entry
+def tilt_evidence(made: tilts.Tilts, space: Any, mean: float, n: float, row: int, side: int) -> float:
+    return tilts.tilt_evidence(made, space, mean, n, row, side)
 
 
 @entry
@@ -52,12 +59,16 @@ def penalty(n: int) -> float:
     return 0.5 * math.log((n + RHO) / RHO)
 
 
-def mean_over_normal(value: Callable[[float], float], sigma: float) -> float:
-    """E exp(value(X)) for X ~ N(0, sigma²)."""
+def mean_over_normal(value: Callable[[float], float], sigma: float, reach: float = 38.0) -> float:
+    """E exp(value(X)) for X ~ N(0, sigma²), up to `reach` standard deviations."""
     found, _ = integrate.quad(
-        lambda x: math.exp(value(sigma * x) - 0.5 * x * x) / math.sqrt(2 * math.pi), -38, 38, limit=400, points=[0.0]
+        lambda x: math.exp(value(sigma * x) - 0.5 * x * x) / math.sqrt(2 * math.pi),
+        -reach,
+        reach,
+        limit=2000,
+        points=[0.0],
     )
-    return found
+    return float(found)
 
 
 def test_log_phi_is_right_everywhere() -> None:
@@ -74,9 +85,10 @@ def test_the_mixture_of_a_row_has_mean_1_at_the_boundary_and_less_beyond() -> No
         def value(total: float, shift: float = 0.0, n: int = n) -> float:
             return row_evidence((total + n * shift) / math.sqrt(n + RHO), penalty(n))
 
-        assert mean_over_normal(value, math.sqrt(n)) == pytest.approx(1.0, abs=1e-6)
-        assert mean_over_normal(lambda x: value(x, -0.1), math.sqrt(n)) < 1.0
-        too_much = mean_over_normal(lambda x: value(x) + math.log(2), math.sqrt(n))
+        reach = 12.0 * math.sqrt((n + RHO) / RHO)  # at the boundary it falls as exp(-x² rho / (n + rho) / 2)
+        assert mean_over_normal(value, math.sqrt(n), reach) == pytest.approx(1.0, abs=1e-6)
+        assert mean_over_normal(lambda x, value=value: value(x, -0.1), math.sqrt(n), reach) < 1.0  # type: ignore[misc]
+        too_much = mean_over_normal(lambda x, value=value: value(x) + math.log(2), math.sqrt(n), reach)  # type: ignore[misc]
         assert too_much == pytest.approx(2.0, abs=1e-5)
 
 
@@ -187,6 +199,41 @@ def test_several_independent_leads_together_have_mean_at_most_1() -> None:
         single = one(lead) * (0.5 / d + 0.5 ** (d + 1))
         pair = one(lead) ** 2 * 0.5 ** (d + 1)
         assert max(single, pair) <= joint(lead, lead)
+
+
+@pytest.mark.parametrize("bound", ["x <= 0.05", "x >= 0.05", "x >= 0.9"])
+def test_rows_near_the_end_of_a_range_have_mean_1_at_the_boundary_and_less_beyond(bound: str) -> None:
+    """By enumeration of all counts of successes; and for the law on three points, whose mean is at most that."""
+    r = float(bound.split()[-1])
+    problem = pg.Problem({"x": "max"}, arms=["a"], noise=pg.Bernoulli(), constraints=[bound])
+    space = problem.space()
+    made = tilts.tilts(space)
+    assert made.used.tolist() == [1]
+    for n in (1, 7, 60):
+        for side in (tilts.HOLDS, tilts.FAILS):
+            # Null of "holds": the limit is violated or tight; of "fails": it holds.
+            counts = np.arange(n + 1)
+            values = np.array([math.exp(tilt_evidence(made, space, 2.0 * k / n, float(n), 0, side)) for k in counts])
+            assert stats.binom.pmf(counts, n, r) @ values == pytest.approx(1.0, rel=1e-9)
+            beyond = 0.5 * r if (side == tilts.FAILS) == ("<=" in bound) else r + 0.5 * (1 - r)
+            assert stats.binom.pmf(counts, n, beyond) @ values < 1.0
+            other = 0.5 * r if beyond > r else r + 0.5 * (1 - r)
+            assert stats.binom.pmf(counts, n, other) @ values > 1.0
+    halves = [(p, q) for p in (0.0, 0.5, 1.0) for q in (0.0, 0.5, 1.0)]  # two results, each 0, 1/2 or 1
+    weights = {0.0: 0.6 * (1 - r), 0.5: 0.0, 1.0: r - 0.0}
+    weights[0.5] = 2 * min(r, 1 - r) * 0.4
+    weights[1.0] = r - 0.5 * weights[0.5]
+    weights[0.0] = 1.0 - weights[0.5] - weights[1.0]
+    total = sum(
+        weights[p] * weights[q] * math.exp(tilt_evidence(made, space, p + q, 2.0, 0, tilts.FAILS)) for p, q in halves
+    )
+    assert total <= 1.0
+
+
+def test_rows_in_the_middle_of_a_range_stay_sub_gaussian() -> None:
+    for bound in ("x <= 0.4", "x + y <= 0.1", "x <= 0"):
+        problem = pg.Problem({"x": "max", "y": "max"}, arms=["a"], noise=pg.Bernoulli(), constraints=[bound])
+        assert tilts.tilts(problem.space()).used.tolist() == [0]
 
 
 def test_the_thresholds_of_kaufmann_and_koolen() -> None:

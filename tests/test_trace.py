@@ -69,7 +69,7 @@ def test_an_arm_whose_certificate_has_lapsed_counts_from_when_it_had_it() -> Non
     )
     pulls = np.array([[1, 1, 1, 1, 1, 1], [2, 1, 2, 1, 2, 2], [2, 1, 2, 2, 2, 2], [2, 1, 2, 2, 3, 3]])
     answer = np.array([3, 3, 2, 1, 1, 2], dtype=np.uint8)
-    made = Trace(cell, 0, "answered", False, answer, pulls.sum(axis=1), pulls, statuses, np.zeros((4, 6)))
+    made = Trace(cell, 0, 1, "answered", False, answer, pulls.sum(axis=1), pulls, statuses, np.zeros((4, 6)))
     assert made.certified().tolist() == [0, 0, 2, 3, 3, 3]
     early = dataclasses.replace(made, answer=np.array([0, 3, 2, 0, 1, 0], dtype=np.uint8), stopped="budget")
     assert early.certified().tolist() == [-1, 0, 2, -1, 3, -1]

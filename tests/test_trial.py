@@ -28,10 +28,10 @@ def coin(rates: Mapping[str, tuple[float, ...]], names: tuple[str, ...] = ("effi
 RATES = {"75mg": (0.9, 0.8), "150mg": (0.2, 0.1)}
 
 
-def test_identify_answers_with_the_theorem_by_default() -> None:
+def test_identify_answers_with_certified_evidence_by_default() -> None:
     result = pg.identify(problem(name="doses"), coin(RATES))
     assert result.pareto == ("75mg",)
-    assert (result.stopped, result.evidence, result.guarantee) == ("answered", "theorem", "finite-sample")
+    assert (result.stopped, result.evidence, result.guarantee) == ("answered", "certified", "finite-sample")
     assert result.samples == sum(result.pulls.values())
     assert result.verdicts["150mg"].status in ("dominated", "infeasible")
     assert any("independent draw" in line for line in result.assumptions)

@@ -8,6 +8,7 @@ from paretoguard.engine.draws import key
 from paretoguard.engine.loop import answer_now, decide_next, draw_reward, observe_result, settle_now
 from paretoguard.engine.state import new_state
 from paretoguard.settings import Algorithm, Evidence
+from paretoguard.simulation import runner
 from paretoguard.simulation.rewards import source
 from random_problems import random_instance, wide_front
 from twin import Twin, TwinProblem
@@ -56,6 +57,8 @@ def compare(instance: pg.Instance, algorithm: str, evidence: str, seed: int, dec
         while True:
             queued = decide_next(policy, levels, space, state)
             got, wanted = state.queue[:queued].tolist(), twin.decide(algorithm)
+            assert decide_next(policy, levels, space, state) == queued  # asking twice changes nothing
+            assert state.queue[:queued].tolist() == got
             made += 1
             assert got == wanted, (algorithm, evidence, seed, run, twin.counts)
             if made >= decisions:
@@ -112,14 +115,22 @@ def test_the_engine_decides_as_the_twin_does_on_wide_fronts(algorithm: str) -> N
 
 
 def compare_batches(instance: pg.Instance, algorithm: str, seed: int, size: int) -> None:
-    """Whole runs in batches: `advance` takes the pulls that the twin takes, and ends with its statuses."""
-    study = pg.simulate(instance, algorithms=POLICIES[algorithm], runs=3, seed=seed, budget=200, batch=size)
+    """Whole runs in batches: `advance` takes the pulls that the twin takes, and ends with its statuses.
+
+    The runs are one block: one algorithm makes them all, and must forget in between.
+    """
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(runner, "BLOCKS_PER_THREAD", 1)
+        study = pg.simulate(
+            instance, algorithms=POLICIES[algorithm], runs=3, seed=seed, budget=200, batch=size, threads=1
+        )
     drawn_from, row = source(instance), np.zeros(len(instance.problem.objectives))
     for run in range(3):
         twin = Twin(twin_problem(instance.problem), "practical", 0.1)
         while True:
             left = 200 - twin.t
-            arms = twin.batch(algorithm, min(size, left)) if left else twin.decide(algorithm)
+            plain = size == 1 or left == 0
+            arms = twin.decide(algorithm)[: left or None] if plain else twin.batch(algorithm, min(size, left))
             if not arms or not left:
                 break
             for arm in arms:
@@ -135,6 +146,7 @@ def test_batches_are_filled_as_the_twin_does(algorithm: str) -> None:
     for number in range(40):
         rng = np.random.default_rng([9, number])
         compare_batches(random_instance(rng), algorithm, number, size=[2, 3, 7, 16][number % 4])
+        compare_batches(random_instance(rng), algorithm, number, size=1)
 
 
 @pytest.mark.parametrize("algorithm", ["e-cape", "uniform"])

@@ -32,6 +32,8 @@ class TwinProblem:
     row_tolerance: list[float]
     exact_row_tolerance: list[float]
     row_sigma: list[float]
+    least: list[float]
+    needed: list[int]
     row_group: list[int]
     row_groups: int
     independent: bool

@@ -37,23 +37,16 @@ class CertifiedTwin(Twin):
         self.sort_arms()
 
     def weigh(self, i: int) -> float:
-        problem, root = self.problem, math.sqrt(self.q[i])
+        problem, loose = self.problem, any(self.problem.row_tolerance)
         if self.inside[i]:
-            zs = [
-                (slack + slop) / (sigma * root)
-                for slack, slop, sigma in zip(self.slacks(i), problem.row_tolerance, problem.row_sigma, strict=True)
-            ]
-            return min((self.row(z, i) for z in zs), default=INF)
+            rows = [row for row, needed in enumerate(problem.needed) if needed or loose]
+            return min((self.row_value(i, row, problem.row_tolerance[row], holds=True) for row in rows), default=INF)
         if self.eta[i] == INF:
             return INF
-        values = [
-            self.row(-slack / (sigma * root), i) for slack, sigma in zip(self.slacks(i), problem.row_sigma, strict=True)
-        ]
-        members = [
-            [v for v, g in zip(values, problem.row_group, strict=True) if g == k] for k in range(problem.row_groups)
-        ]
+        values = {r: self.row_value(i, r, 0.0, holds=False) for r, needed in enumerate(problem.needed) if needed}
+        members = [[v for r, v in values.items() if problem.row_group[r] == k] for k in range(problem.row_groups)]
         average, product = -INF, 0.0
-        for group in members or [values]:
+        for group in members or [list(values.values())]:
             total = -INF
             for value in group:
                 total = log_sum(total, value)
@@ -61,6 +54,40 @@ class CertifiedTwin(Twin):
             product += log_sum(0.0, total - math.log(len(group))) - math.log(2.0)
         average -= math.log(len(values))
         return average if len(members) < 2 else log_sum(average, product) - math.log(2.0)
+
+    def row_value(self, i: int, row: int, slop: float, *, holds: bool) -> float:
+        """The e-value that a row holds, up to its tolerance, or fails."""
+        tilted = self.tilted(i, row, slop, holds)
+        if tilted is not None:
+            return tilted
+        slack = self.slacks(i)[row]
+        return self.row((slack + slop if holds else -slack) / (self.problem.row_sigma[row] * math.sqrt(self.q[i])), i)
+
+    def tilted(self, i: int, row: int, slop: float, holds: bool) -> float | None:
+        """The same by likelihood ratios in the range [0, 1], for a limit near an end of it; None for all other rows."""
+        A, bound = self.problem.A[row], self.problem.b[row]
+        touched = [c for c, a in enumerate(A) if a]
+        if len(touched) != 1 or any(self.problem.exact_part[row]) or self.problem.least[touched[0]] == -INF:
+            return None
+        (c,) = touched
+        low = self.problem.least[c]
+        limits = [(A[c] * (bound + s) - low) / 2.0 for s in (self.problem.row_tolerance[row], 0.0)]
+        if not all(0.0 < limit < 1.0 and limit * (1.0 - limit) < 0.2 for limit in limits):
+            return None
+        limit = (A[c] * (bound + slop) - low) / 2.0
+        share = 0.5 * (self.means[i][c] - low)
+        n = float(self.counts[i])
+        if (A[c] > 0) == holds:  # small values speak for the claim: turn the range round
+            limit, share = 1.0 - limit, 1.0 - share
+        logs = []
+        for g in range(18):
+            p = limit + (1.0 - limit) * 0.98 * 2.0 ** (-0.5 * g)
+            theta = math.log(p * (1.0 - limit) / (limit * (1.0 - p)))
+            logs.append(theta * (n * share) + math.log((1.0 - p) / (1.0 - limit)) * n)
+        best, total = max(logs), 0.0
+        for value in logs:
+            total += math.exp(value - best)
+        return best + math.log(total / 18)
 
     def row(self, z: float, i: int) -> float:
         return 0.5 * z * z - self.p[i] + log_twice_phi(z)

@@ -33,7 +33,7 @@ def measure() -> list[dict[str, Any]]:
 
 
 def draw(rows: list[dict[str, Any]], path: Path) -> None:
-    """Left: samples against those of a batch of 1. Right: how many rounds that is."""
+    """Left: samples against those of a batch of 1. Right: how many rounds that is; 2 arms in each where n is 1."""
     from matplotlib.ticker import FuncFormatter, PercentFormatter
 
     with look():
@@ -44,7 +44,7 @@ def draw(rows: list[dict[str, Any]], path: Path) -> None:
             style: dict[str, Any] = {"color": SERIES[number], "marker": MARKERS[number], "markersize": 5}
             name = f"{instance} (K = {mine[0]['arms']})"
             left.plot(SIZES, [row["mean"] / mine[0]["mean"] - 1.0 for row in mine], label=name, **style)
-            right.plot(SIZES, [row["mean"] / row["batch"] for row in mine], **style)
+            right.plot(SIZES, [row["mean"] / max(2, row["batch"]) for row in mine], **style)
         left.set(title="Samples more than with batches of 1")
         left.yaxis.set_major_formatter(PercentFormatter(1.0, decimals=0))
         right.set(title="Rounds until the answer", yscale="log")

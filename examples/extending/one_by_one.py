@@ -3,8 +3,9 @@
 from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple
 
+from paretoguard.engine.jit import inner
 from paretoguard.engine.policies import ECape
-from paretoguard.engine.policies.parts import answer, decide, restart
+from paretoguard.engine.policies.parts import answer, decide, restart, select
 from paretoguard.engine.state import UNSEEN
 
 
@@ -21,18 +22,18 @@ class OneByOne:
     name: ClassVar[str] = "one-by-one"
 
     def fit(self, space: Any) -> _Memory:
-        """The kernel record for one problem."""
         return _Memory(ECape().fit(space), self.ratio)
 
 
-@decide.register(_Memory)
-def _decide(memory: _Memory, evidence: Any, space: Any, state: Any) -> int:
-    queued = decide(memory.ecape, evidence, space, state)  # how many arms wait in state.queue; 0: answered
+@inner
+def _one(memory: _Memory, state: Any, queued: int) -> int:  # of the arms that wait in state.queue; 0: answered
     if queued == 2 and state.tally[UNSEEN] == 0:
         behind = memory.ratio * state.counts[state.queue[1]] < state.counts[state.queue[0]]
         state.queue[0], queued = state.queue[1 if behind else 0], 1
-    return int(queued)
+    return queued
 
 
+decide.register(_Memory, lambda memory, how, on, state: _one(memory, state, decide(memory.ecape, how, on, state)))
+select.register(_Memory, lambda memory, how, on, state: _one(memory, state, select(memory.ecape, how, on, state)))
 restart.register(_Memory, lambda memory: restart(memory.ecape))
 answer.register(_Memory, lambda memory, *rest: answer(memory.ecape, *rest))

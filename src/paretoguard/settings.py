@@ -25,7 +25,7 @@ from paretoguard.problem import Problem
 from paretoguard.problem.classes import find_class
 
 FINITE_SAMPLE, ASYMPTOTIC, HEURISTIC = "finite-sample", "asymptotic", "heuristic"
-DEFAULT_ALGORITHM, DEFAULT_EVIDENCE = "e-cape", "theorem"
+DEFAULT_ALGORITHM, DEFAULT_EVIDENCE = "e-cape", "certified"
 MAX_SEED = 2**64 - 1
 _PLACE = re.compile(r"\s*([^\W\d][\w.]*):([^\W\d][\w.<>]*)(?::(.*))?")  # module:Class or module:Class:options
 
@@ -124,6 +124,12 @@ def guarantee(kind: Evidence) -> str:
     return str(getattr(kind, "guarantee", HEURISTIC))
 
 
+def _check_label(record: Any, text: str) -> None:
+    labels = (FINITE_SAMPLE, ASYMPTOTIC, HEURISTIC)
+    if guarantee(record) not in labels:
+        raise SettingsError(f"{text} has guarantee {guarantee(record)!r}, expected one of {', '.join(labels)}")
+
+
 def basis(kind: Evidence) -> str:
     """What the label rests on, in one sentence."""
     return str(getattr(kind, "basis", "no theorem was stated for this evidence"))
@@ -190,12 +196,15 @@ def _record(value: Any, what: str, built: Mapping[str, type]) -> Any:
         if name in built:
             return _made(built[name], name, options, what)
         if _PLACE.fullmatch(value) is None:
-            raise SettingsError(f"{what} {value!r} is not one of those built: {_listed(built, name)}")
+            raise SettingsError(
+                f"{what} {value!r} is not one of those built: {_listed(built, name)}. One of your own is module:Class"
+            )
         return _fitting(own(value, what), what, f"{what} {value!r}")
     if isinstance(value, type):
         raise SettingsError(f"{what} is the class {value.__name__}; pass a record of it: {value.__name__}()")
     if not hasattr(value, "fit") or not hasattr(value, "name"):
         raise SettingsError(f"{what} is {value!r}; expected a name ({', '.join(built)}) or a record with name and fit")
+    _check_label(value, f"{what} {value!r}")
     return value
 
 
@@ -220,6 +229,7 @@ def _fitting(record: Any, what: str, text: str) -> Any:
         inspect.signature(record.fit).bind(*takes)
     except TypeError:
         raise SettingsError(f"{text} has no fit({', '.join(takes)}); is it {other}?") from None
+    _check_label(record, text)
     return record
 
 
@@ -258,11 +268,11 @@ def _options(kind: type, name: str, text: str) -> dict[str, Any]:
         if not equals or key not in hints:
             known = ", ".join(hints) or "none"
             raise SettingsError(f"{name!r} has no option {item.strip()!r}; its options are: {known} (as option=value)")
-        options[key] = _read(raw, hints[key])
+        options[key] = _read(raw, hints[key], f"option {key!r} of {name!r}")
     return options
 
 
-def _read(raw: str, hint: Any) -> Any:
+def _read(raw: str, hint: Any, what: str) -> Any:
     """A value of the hinted type, one of _READERS or several of them; for any other type, the text itself."""
     kinds = [kind for kind in _READERS if kind in (typing.get_args(hint) or (hint,))]
     for kind in kinds:
@@ -270,7 +280,7 @@ def _read(raw: str, hint: Any) -> Any:
             return _READERS[kind](raw)
     if kinds:
         expected = " or ".join("None" if kind is type(None) else kind.__name__ for kind in kinds)
-        raise SettingsError(f"{raw!r} is not of the expected kind ({expected})")
+        raise SettingsError(f"{what} is {raw!r}, expected {expected}")
     return raw
 
 

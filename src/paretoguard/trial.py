@@ -3,10 +3,11 @@
 Simulation runs the same compiled functions: a trial fed the rewards of a simulated run makes the same pulls.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 import numpy as np
+from numba.core.errors import NumbaError
 from numpy import int64, uint8
 from numpy.typing import NDArray
 
@@ -15,12 +16,14 @@ from paretoguard.engine.draws import key
 from paretoguard.engine.loop import answer_now, decide_next, observe_result, settle_now
 from paretoguard.engine.state import new_state
 from paretoguard.errors import Interrupted, ProblemError, SampleError, SettingsError
+from paretoguard.fitting import check_queue, fit, not_compiled
 from paretoguard.problem import STATUSES, Problem
 from paretoguard.problem.noise import Exact
 from paretoguard.verdict import OPTIMAL, Result, Verdict
 from paretoguard.verdict.numbers import snapshot
-from paretoguard.verdict.reasons import explain
+from paretoguard.verdict.reasons import explain, since
 
+PAIRS_PER_RESULT = 1000  # of arms: so many comparisons after each result, on average, to see what is certain
 Sample = Callable[[str], Mapping[str, float]]
 
 
@@ -54,14 +57,16 @@ class Trial:
         self.evidence = settings.evidence(evidence)
         self.budget = settings.check_budget(budget)
         self._space = problem.space()
-        self._policy = self.algorithm.fit(self._space)
-        self._levels = self.evidence.fit(self.delta, self._space)
+        self._policy, self._levels = fit(self.algorithm, self.evidence, self.delta, self._space)
         self._state = new_state(self._space, key(settings.check_seed(seed), 0))
         self._place = {arm: place for place, arm in enumerate(problem.arms)}
         self._queue: list[int] = []
         self._exact_objectives = [name for name, kind in problem.noise.items() if isinstance(kind, Exact)]
         self._exact: dict[str, dict[str, float]] = {}
         self._answered = False
+        self._kept: dict[str, tuple[Verdict, int]] = {}  # what was certain first, and after how many samples
+        self._contradicted: set[str] = set()
+        self._stride = max(1, self._space.arms**2 // PAIRS_PER_RESULT)
 
     @property
     def samples(self) -> int:
@@ -76,7 +81,11 @@ class Trial:
     def next_arm(self) -> str | None:
         """The arm to measure next; None when the answer is found or the budget is spent."""
         if not self._queue:
-            queued = decide_next(self._policy, self._levels, self._space, self._state)
+            try:
+                queued = decide_next(self._policy, self._levels, self._space, self._state)
+            except NumbaError as error:
+                raise not_compiled(error, self.algorithm, self.evidence) from error
+            check_queue(queued, self._space, self._state, self.algorithm)
             self._answered = queued == 0
             self._queue = [int(arm) for arm in self._state.queue[:queued]]
         if self._answered or self.samples >= self.budget:
@@ -93,6 +102,8 @@ class Trial:
         place = self._place[arm]
         observe_result(self._space, self._state, place, row)
         self._answered = False  # until the next look
+        if self.samples % self._stride == 0:
+            self._settle()
         if self._queue and self._queue[0] == place:
             self._queue.pop(0)
         else:
@@ -109,27 +120,45 @@ class Trial:
                 )
 
     def verdicts(self) -> dict[str, Verdict]:
-        """Each arm's verdict on what is known now."""
-        statuses, via = self._claims()
-        numbers = snapshot(self.problem, self._levels, self._space, self._state)
-        return explain(numbers, statuses, via, settings.guarantee(self.evidence))
+        """Each arm's verdict: what is certain now, or was certain before; an arm once certified stays so."""
+        statuses, via = self._settle()
+        shown = self._explain(statuses, via, range(self._space.arms))
+        for arm, (first, samples) in self._kept.items():
+            if shown[arm].status != first.status:
+                shown[arm] = since(first, shown[arm], samples)
+        return shown
 
     def statuses(self) -> dict[str, str]:
-        """Each arm's status on what is known now, without the explanations."""
-        return {arm: STATUSES[code] for arm, code in zip(self.problem.arms, self._claims()[0], strict=True)}
+        """Each arm's status as in `verdicts`, without the explanations."""
+        statuses, _ = self._settle()
+        present = zip(self.problem.arms, statuses, strict=True)
+        return {arm: self._kept[arm][0].status if arm in self._kept else STATUSES[code] for arm, code in present}
 
-    def _claims(self) -> tuple[NDArray[uint8], NDArray[int64]]:
-        """Each arm's status, and the arm next to it on its chain of dominance (or -1).
+    def _settle(self) -> tuple[NDArray[uint8], NDArray[int64]]:
+        """Each arm's status by the present evidence, and the arm next to it on its chain of dominance (or -1).
 
-        An algorithm that drops arms on the way (racing, two-stage) may have certified at an earlier time what the
-        present thresholds no longer show: once it has answered, its answer stands.
+        What is certain for the first time is kept for good. So that this does not depend on when somebody looks, it is
+        done after every result (with many arms, after every so many).
         """
-        K = len(self.problem.arms)
+        K = self._space.arms
         statuses, via = np.zeros(K, dtype=uint8), np.zeros(K, dtype=int64)
         settle_now(self._levels, self._space, self._state, statuses, via)
         if self._answered:
             answer_now(self._policy, self._levels, self._space, self._state, statuses)
+        certain = np.flatnonzero(statuses)
+        new = [int(i) for i in certain if self.problem.arms[i] not in self._kept]
+        if new:
+            for arm, verdict in self._explain(statuses, via, new).items():
+                self._kept[arm] = verdict, self.samples
+        for i in certain:
+            was, now = self._kept[self.problem.arms[i]][0].status, STATUSES[statuses[i]]
+            if (was == OPTIMAL) != (now == OPTIMAL):
+                self._contradicted.add(self.problem.arms[i])
         return statuses, via
+
+    def _explain(self, statuses: NDArray[uint8], via: NDArray[int64], arms: Iterable[int]) -> dict[str, Verdict]:
+        numbers = snapshot(self.problem, self._levels, self._space, self._state)
+        return explain(numbers, statuses, via, settings.guarantee(self.evidence), arms)
 
     def result(self, *, simulated: bool = False) -> Result:
         """The answer, or what is certain so far."""
@@ -148,9 +177,18 @@ class Trial:
             guarantee=settings.guarantee(self.evidence),
             basis=settings.basis(self.evidence),
             assumptions=settings.assumptions(self.problem, self.evidence),
-            notes=self.problem.notes,
+            notes=(*self.problem.notes, *self._alarms()),
             simulated=simulated,
             stated=self.problem,
+        )
+
+    def _alarms(self) -> tuple[str, ...]:
+        if not self._contradicted:
+            return ()
+        arms = ", ".join(sorted(self._contradicted, key=self.problem.arms.index))
+        return (
+            f"assumptions violated? Of {arms} one thing was certified and later its contrary, which happens with "
+            f"probability at most {self.delta:g} if noise, independence and steady means are as declared",
         )
 
 

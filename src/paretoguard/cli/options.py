@@ -44,7 +44,8 @@ Evidences = Annotated[
     list[str] | None,
     typer.Option(
         metavar="NAME",
-        help="When to believe a claim: practical, theorem; as above. \\[default: the file's, else practical]",
+        help="When to believe a claim: certified, practical, lil, hanson-wright, theorem; as above. "
+        "\\[default: the file's, else practical]",
     ),
 ]
 Deltas = Annotated[

@@ -3,31 +3,28 @@
 from typing import TYPE_CHECKING
 
 from paretoguard.cli.layout import Rows, needed, slim, without
-from paretoguard.simulation.study import Study
+from paretoguard.simulation.study import ERROR, MOVABLE, Study
+from paretoguard.verdict import tables
 
 if TYPE_CHECKING:
     from rich.console import Console
 
-MOVABLE = ("instance", "evidence", "delta", "guarantee", "runs", "undecided")
 DROPPABLE = ("std", "median", "q95", "guarantee")  # where it is narrow, the first to go
 LEFT = ("instance", "algorithm", "evidence", "guarantee")
-ERROR = "error: share of runs with a false claim, with its one-sided 95% limit (Clopper–Pearson)"
-
 HEURISTIC = (
-    "heuristic: no guarantee. `run` and pg.identify take 'theorem' unless told otherwise, which costs more samples"
+    "heuristic: no guarantee. `run` and pg.identify take 'certified' unless told otherwise, which costs more samples"
 )
 
 
 def print_study(console: "Console", study: Study) -> None:
     """One row for each instance × algorithm × evidence × delta."""
-    rows: Rows = study.rows()
-    same = {key: rows[0][key] for key in MOVABLE if len({row[key] for row in rows}) == 1}
-    rows = without(rows, *same)
+    rows: Rows
+    rows, same = tables.apart(study.rows(), MOVABLE)
     for name in DROPPABLE:
         if name in rows[0] and needed(rows) > console.width:
             rows = without(rows, name)
     right = [name for name in rows[0] if name not in LEFT]
-    console.print(slim(f"{len(study.records):,} simulated runs", rows, right=right))
+    console.print(slim(study.headline(), rows, right=right))
     if "guarantee" not in rows[0] and "guarantee" not in same:
         same["guarantee"] = ", ".join(dict.fromkeys(f"{row['evidence']} {row['guarantee']}" for row in study.rows()))
     if same:

@@ -36,7 +36,7 @@ def cohort(size: int) -> Single | Batch:
 
 @part
 def choose(pace: NamedTuple, policy: NamedTuple, evidence: NamedTuple, space: Space, state: State, left: int) -> int:
-    """Choose the arms to pull before the next decision; return how many (0: the answer is found)."""
+    """Choose the arms to pull before the next decision; return how many (0: the answer is found; -1: no such arms)."""
     raise TypeError(f"{type(pace).__name__} has no registered `choose`")
 
 
@@ -50,7 +50,19 @@ def chosen(pace: NamedTuple, state: State, k: int) -> int:
 def _choose_single(
     pace: Single, policy: NamedTuple, evidence: NamedTuple, space: Space, state: State, left: int
 ) -> int:
-    return int(decide(policy, evidence, space, state))
+    queued = int(decide(policy, evidence, space, state))
+    return queued if _are_arms(space, state, queued) else -1
+
+
+@inner
+def _are_arms(space: Space, state: State, queued: int) -> bool:
+    """Can what an algorithm has queued be pulled?"""
+    if queued < 0 or queued > state.queue.shape[0]:
+        return False
+    for k in range(queued):
+        if state.queue[k] < 0 or state.queue[k] >= space.arms:
+            return False
+    return True
 
 
 @chosen.register(Single)
@@ -74,7 +86,7 @@ def _chosen_batch(pace: Batch, state: State, k: int) -> int:
 def fill(
     policy: NamedTuple, evidence: NamedTuple, space: Space, state: State, batch: NDArray[int64], wanted: int
 ) -> int:
-    """Choose `wanted` arms into `batch`, on top of those pending; return how many (0: the answer is found).
+    """Choose `wanted` arms into `batch`, on top of those pending; return how many (0: answered; -1: no such arms).
 
     Until every arm has a result, arms are asked for in turn. Then the first arms of a batch are those of the plain
     decision, and when the rule has no further wish its leader is asked for again.
@@ -92,6 +104,8 @@ def fill(
             if queued == 0:
                 state.queue[0] = batch[0] if chosen > 0 else _least_asked(state)
                 queued = 1
+        if not _are_arms(space, state, queued):
+            return -1
         for k in range(min(queued, wanted - chosen)):
             batch[chosen] = state.queue[k]
             state.pending[state.queue[k]] += 1

@@ -14,13 +14,13 @@ from numpy.typing import NDArray
 from paretoguard.engine.batches import choose, chosen
 from paretoguard.engine.claims import settle
 from paretoguard.engine.draws import draw
-from paretoguard.engine.evidence.parts import moment
+from paretoguard.engine.evidence.parts import prepare
 from paretoguard.engine.jit import aside, entry, inner
 from paretoguard.engine.policies.parts import answer, decide, restart
 from paretoguard.engine.space import Space
-from paretoguard.engine.state import CLOCK, FRESH, State, observe, refresh, reset
+from paretoguard.engine.state import CLOCK, FRESH, State, observe, present, refresh, reset
 
-ANSWERED, BUDGET = 1, 2  # how a run stopped; 0 = not yet
+ANSWERED, BUDGET, FAULT = 1, 2, 3  # how a run stopped; 0 = not yet; FAULT: a decision that names no arms
 NEXT, STARTED = 0, 1  # entries of Outcomes.cursor
 NO_BUDGET = 2**62
 
@@ -31,7 +31,7 @@ class Outcomes(NamedTuple):
     cursor: NDArray[int64]  # [2] the run at work (row), and whether it has begun
     runs: NDArray[uint64]  # [R] run numbers: with the seed, the key of their rewards
     samples: NDArray[int64]  # [R]
-    stopped: NDArray[uint8]  # [R] ANSWERED or BUDGET
+    stopped: NDArray[uint8]  # [R] ANSWERED, BUDGET or FAULT
     pulls: NDArray[int64]  # [R, K]
     statuses: NDArray[uint8]  # [R, K]
 
@@ -73,11 +73,16 @@ def advance(
         if cursor[STARTED] == 0:
             reset(space, state)
             restart(policy)
+            for i in range(space.arms):
+                prepare(evidence, state, i)
             state.key[1] = outcomes.runs[run]
             cursor[STARTED] = 1
         before = state.tally[CLOCK]
         stopped = _pull_until(policy, evidence, space, source, state, steps - taken, budget, pace)
         taken += state.tally[CLOCK] - before
+        if stopped == FAULT:
+            outcomes.stopped[run] = FAULT
+            return 0
         if stopped > 0:
             _record(policy, evidence, space, state, via, outcomes, run, stopped)
             cursor[NEXT] += 1
@@ -96,13 +101,15 @@ def _pull_until(
     budget: int,
     pace: NamedTuple,
 ) -> int:
-    """Decide and pull until the run stops (how: ANSWERED or BUDGET) or `steps` samples are taken (0)."""
+    """Decide and pull until the run stops (how: ANSWERED, BUDGET or FAULT) or `steps` samples are taken (0)."""
     end = state.tally[CLOCK] + steps
     while True:
         left = budget - state.tally[CLOCK]
         queued = choose(pace, policy, evidence, space, state, left)
         if queued == 0:
             return ANSWERED
+        if queued < 0:
+            return FAULT
         if left <= 0:
             return BUDGET
         for k in range(min(queued, left)):
@@ -132,7 +139,7 @@ def _record(
         answer(policy, evidence, space, state, outcomes.statuses[run])
     else:
         refresh(evidence, space, state)
-        settle(evidence, moment(evidence, state.tally[CLOCK]), space, state, outcomes.statuses[run], via)
+        settle(evidence, present(evidence, state), space, state, outcomes.statuses[run], via)
 
 
 @entry
@@ -158,7 +165,7 @@ def settle_now(evidence: NamedTuple, space: Space, state: State, statuses: NDArr
     """Every claim that is certified now: each arm's status and the next arm of its chain (or -1)."""
     if state.tally[FRESH] > 0:
         refresh(evidence, space, state)
-    settle(evidence, moment(evidence, state.tally[CLOCK]), space, state, statuses, via)
+    settle(evidence, present(evidence, state), space, state, statuses, via)
 
 
 @entry

@@ -20,7 +20,7 @@ from paretoguard.engine.evidence.parts import (
 )
 from paretoguard.engine.jit import entry, inner
 from paretoguard.engine.space import Space
-from paretoguard.engine.state import CLOCK, State
+from paretoguard.engine.state import CLOCK, State, present
 from paretoguard.engine.stopping import closest_candidate, is_candidate
 
 FEASIBILITY, DOMINATION, NON_DOMINATION = 0, 1, 2  # the three kinds of claims
@@ -31,7 +31,7 @@ def limits(
     evidence: NamedTuple, space: Space, state: State, coordinate: NDArray[float64], rows: NDArray[float64]
 ) -> None:
     """Half-widths for each arm, in engine units: of one coordinate [K], and along each noisy row [K, m]."""
-    now = moment(evidence, state.tally[CLOCK])
+    now = present(evidence, state)
     for i in range(space.arms):
         coordinate[i] = radius(evidence, now, state, i) if state.counts[i] > 0 else math.inf
         for row in range(rows.shape[1]):
@@ -41,13 +41,13 @@ def limits(
 @entry
 def difference_limit(evidence: NamedTuple, state: State, i: int, j: int) -> float:
     """Half-width of the difference of two arms in one coordinate, in engine units."""
-    return float(pair_radius(evidence, moment(evidence, state.tally[CLOCK]), state, i, j))
+    return float(pair_radius(evidence, present(evidence, state), state, i, j))
 
 
 @entry
 def lead_limit(evidence: NamedTuple, state: State, i: int, j: int) -> float:
     """The same in the coordinate in which i leads j most."""
-    return float(lead_radius(evidence, moment(evidence, state.tally[CLOCK]), state, i, j))
+    return float(lead_radius(evidence, present(evidence, state), state, i, j))
 
 
 @entry
@@ -56,13 +56,13 @@ def closest_rival(evidence: NamedTuple, space: Space, state: State, i: int) -> i
     for j in range(space.arms):
         if j != i and state.counts[j] == 0:
             return j
-    return int(closest_candidate(evidence, moment(evidence, state.tally[CLOCK]), space, state, i))
+    return int(closest_candidate(evidence, present(evidence, state), space, state, i))
 
 
 @entry
 def likeliest_dominator(evidence: NamedTuple, space: Space, state: State, i: int) -> int:
     """The arm, not certified infeasible, with most evidence that it dominates i; -1 if there is none."""
-    now = moment(evidence, state.tally[CLOCK])
+    now = present(evidence, state)
     best, arm = -math.inf, -1
     for j in range(space.arms):
         if j != i and is_candidate(now, state, j):
@@ -83,7 +83,7 @@ def claim(
     if j != i:
         clock += count_j - now_j
         _pretend(evidence, state, j, count_j)
-    now = moment(evidence, clock)
+    now = moment(evidence, max(1, clock))
     if kind == FEASIBILITY:
         value = weigh(evidence, space, state, i) - now.bar
     elif kind == DOMINATION:
@@ -117,7 +117,7 @@ def progress(evidence: NamedTuple, space: Space, state: State, answer: NDArray[u
       arms j that the answer does not rule out;
     - undecided: the most of the three.
     """
-    now = moment(evidence, state.tally[CLOCK])
+    now = present(evidence, state)
     for i in range(space.arms):
         found[i] = 0.0
         if state.counts[i] == 0:

@@ -6,13 +6,14 @@ counted in standard deviations. Coordinates that carry noise come first, exact o
 
 from typing import NamedTuple
 
-from numpy import float64, int64
+from numpy import float64, int64, uint8
 from numpy.typing import NDArray
 
 from paretoguard.engine.geometry import Polyhedron
 
 Floats = NDArray[float64]
 Integers = NDArray[int64]
+Bytes = NDArray[uint8]
 
 
 class Space(NamedTuple):
@@ -36,8 +37,10 @@ class Space(NamedTuple):
     row_tolerance: Floats  # [m] how far a returned arm may violate a noisy row, in its unit; 0 = not at all
     exact_row_tolerance: Floats  # [e]
     row_sigma: Floats  # [m] sub-Gaussian scale of the noise along each noisy row
-    row_group: Integers  # [m] rows that share an objective have the same number …
-    row_groups: int  # … below this; 0 where groups are not known to be independent
+    least: Floats  # [noisy] least value of a coordinate with values in a range, which is then 2 wide; else -inf
+    needed: Bytes  # [m] 0 for a noisy row that the others imply
+    row_group: Integers  # [m] needed rows that share an objective have the same number; -1: not needed
+    row_groups: int  # how many numbers there are; 0 where groups are not known to be independent
     independent: bool  # were the noisy objectives declared independent?
     gaussian: bool  # are they Gaussian with a known covariance?
     sigma_u: float  # sub-Gaussian norm of the noise vector (spec: depends on the declared dependence)

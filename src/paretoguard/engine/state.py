@@ -5,7 +5,7 @@ decision needs it: a long history is folded at the price of its sums.
 """
 
 import math
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy import float64, int64, uint8, uint64
@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from paretoguard.engine.active_set import Workspace, workspace
 from paretoguard.engine.dominance import rebuild_front, update_front
-from paretoguard.engine.evidence.parts import prepare, weigh
+from paretoguard.engine.evidence.parts import moment, prepare, weigh
 from paretoguard.engine.geometry import distance, within
 from paretoguard.engine.jit import aside, inner
 from paretoguard.engine.space import Space
@@ -104,6 +104,12 @@ def reset(space: Space, state: State) -> None:
         for c in range(space.objectives):
             state.sums[i, c] = 0.0
             state.means[i, c] = 0.0
+
+
+@inner
+def present(evidence: NamedTuple, state: State) -> Any:
+    """The thresholds of now; before the first result, those of time 1."""
+    return moment(evidence, max(1, state.tally[CLOCK]))
 
 
 @inner

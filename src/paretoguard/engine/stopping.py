@@ -22,13 +22,12 @@ import numpy as np
 from numpy import float64, int64, uint8
 from numpy.typing import NDArray
 
-from paretoguard.engine.evidence.parts import dominated, moment, undominated, widening
+from paretoguard.engine.evidence.parts import ROUNDING, dominated, moment, undominated, widening
 from paretoguard.engine.jit import aside, inner
 from paretoguard.engine.space import Space
 from paretoguard.engine.state import CLOCK, State
 
 SMALL = 8  # up to so many arms in O_t, comparing all pairs is quicker than remembering
-SLACK = 1e-14  # relative; more than rounding can move one M^-(i,j)
 
 
 class Rivals(NamedTuple):
@@ -196,7 +195,7 @@ def _mend_leads(evidence: NamedTuple, now: Any, space: Space, state: State, riva
         elif _has_changed(state, rivals, i):
             rivals.lead[i] = -math.inf
         elif rivals.lead[i] < math.inf:
-            rivals.lead[i] -= fall + SLACK * abs(rivals.lead[i])
+            rivals.lead[i] -= fall + ROUNDING * abs(rivals.lead[i])
     for k in range(size):
         j = rivals.front[k]
         if _has_changed(state, rivals, j):
@@ -222,15 +221,15 @@ def _has_changed(state: State, rivals: Rivals, i: int) -> bool:
 
 @inner
 def _widening(evidence: NamedTuple, now: Any, state: State, rivals: Rivals, size: int) -> float:
-    """How much wider than at the time `last` is the interval of two arms as little pulled as any in O_t?
+    """By how much M^-(i,j) may have fallen since the time `last` at arms of O_t that have not changed.
 
-    Not less than 0: where pending pulls no longer count, time has gone back, and widths have shrunk.
+    The interval of a pair widens by no more than that of its wider arm with itself (see `evidence.parts`). Not less
+    than 0: where pending pulls no longer count, time has gone back, and widths have shrunk.
     """
-    scarce = rivals.front[0]
-    for k in range(1, size):
-        if state.inverse[rivals.front[k]] > state.inverse[scarce]:
-            scarce = rivals.front[k]
-    return max(0.0, widening(evidence, now, moment(evidence, rivals.last[0]), state, scarce)) * (1.0 + SLACK)
+    then, fall = moment(evidence, max(1, rivals.last[0])), 0.0
+    for k in range(size):
+        fall = max(fall, widening(evidence, now, then, state, rivals.front[k]))
+    return fall
 
 
 @inner

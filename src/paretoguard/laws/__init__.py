@@ -65,6 +65,8 @@ def outcomes(part: Part) -> Iterator[tuple[str, BrokenLawError | None]]:
             law(case)
         except BrokenLawError as broken:
             yield sentence(law), broken
+        except SettingsError as refused:  # for instance a decision that cannot be carried out
+            yield sentence(law), BrokenLawError(f"{sentence(law)} Not run on {case}: {refused}")
         else:
             yield sentence(law), None
 

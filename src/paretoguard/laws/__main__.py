@@ -8,9 +8,15 @@ from paretoguard.errors import SettingsError
 
 def main(parts: list[str]) -> int:
     """Print one line for each law; 0 when all hold, 1 when one is broken, 2 when a part cannot be read."""
-    if not parts:
-        print("which part? For example: python -m paretoguard.laws mymodule:MyPolicy", file=sys.stderr)
-        return 2
+    if not parts or {"-h", "--help"} & {*parts}:
+        lines = [
+            "python -m paretoguard.laws PART …",
+            "",
+            "PART: a name, or module:Class[:option=value]",
+        ]
+        sentences = [laws.sentence(law) for law in (*laws.LAWS, *laws.NOISE_LAWS)]
+        print("\n".join([*lines, "", "The laws, the last ones of noise alone:", *(f"- {one}" for one in sentences)]))
+        return 0 if parts else 2
     broken = 0
     for part in parts:
         print(part)

@@ -15,6 +15,7 @@ from paretoguard.engine.evidence import Practical
 from paretoguard.engine.loop import answer_now, decide_next, draw_reward, observe_result, settle_now
 from paretoguard.engine.policies import ECape
 from paretoguard.engine.state import State, new_state
+from paretoguard.fitting import fit
 from paretoguard.problem import STATUSES, Instance, Problem
 from paretoguard.problem.noise import Gaussian, Noise
 from paretoguard.simulation.rewards import source
@@ -141,7 +142,7 @@ def decisions(
 ) -> Iterator[Step]:
     """Run on recorded rewards, after `given` results of each arm, for at most so many decisions."""
     space = problem.space()
-    policy, levels = case.algorithm.fit(space), case.evidence.fit(DELTA, space)
+    policy, levels = fit(case.algorithm, case.evidence, DELTA, space)
     state = new_state(space, key(SEED, 0))
     place = {arm: i for i, arm in enumerate(problem.arms)}
 

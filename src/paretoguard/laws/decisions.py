@@ -4,18 +4,21 @@ Decisions are compared on recorded rewards, by the names of the arms. Where two 
 place in the list breaks the tie: runs are compared until two arms have as many pulls, or the same mean in an objective.
 """
 
+import math
 import os
 import pickle
 import subprocess
 import sys
+import tempfile
 from itertools import product
-from typing import Any
+from pathlib import Path
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from paretoguard.engine.jit import COMPILED
-from paretoguard.engine.policies import Uniform
-from paretoguard.engine.probe import DOMINATION, FEASIBILITY, NON_DOMINATION, claim
+from paretoguard.engine.probe import DOMINATION, FEASIBILITY, NON_DOMINATION, claim, difference_limit
+from paretoguard.engine.state import CLOCK
 from paretoguard.laws.cases import (
     DELTA,
     SEED,
@@ -49,28 +52,30 @@ def permuting_arms_permutes_decisions(case: Case) -> None:
     """Permuting the arms permutes the decisions.
 
     Only stops and answers are compared where choices go by place: in round robin or a random choice (an algorithm says
-    so with `by_position = True`), and with an exact objective, which makes whole rows of claims certain alike.
+    so with `by_position = True`), and with an exact objective, which makes whole rows of claims certain alike. Equal
+    counts end the comparison, as they may be what breaks a tie, unless the algorithm works in rounds (`in_rounds`).
     """
-    by_place = getattr(case.algorithm, "by_position", isinstance(case.algorithm, Uniform)) or case.noise.sigma == 0
+    by_place = getattr(case.algorithm, "by_position", False) or case.noise.sigma == 0
+    in_rounds = getattr(case.algorithm, "in_rounds", False)
     for setting in settings_of(case):
         for number, start in enumerate(STARTS):
             instance = setting.instance()
             rewards = recorded(instance, run=number)
-            given = {arm: start * (i + 1) + i for i, arm in enumerate(instance.problem.arms)}
+            given = {arm: start if in_rounds else start * (i + 1) + i for i, arm in enumerate(instance.problem.arms)}
             for order in ORDERS:
                 permuted = setting._replace(order=order).instance().problem
                 first = decisions(case, instance.problem, rewards, given, 1 if by_place else 30)
                 second = decisions(case, permuted, rewards, given, 1 if by_place else 30)
                 for a, b in zip(first, second, strict=False):
-                    if _ties(a):
+                    if _ties(a, in_rounds):
                         break
                     here, there = _what(a, by_place), _what(b, by_place)
                     found = f"after {a.counts} it decides {here}, with the arms in order {permuted.arms} {there}"
                     demand(here == there, permuting_arms_permutes_decisions, case, found)
 
 
-def _ties(step: Step) -> bool:
-    columns = [step.state.counts, *step.state.means.T]
+def _ties(step: Step, in_rounds: bool) -> bool:
+    columns = [*step.state.means.T] if in_rounds else [step.state.counts, *step.state.means.T]
     return any(len(np.unique(column)) < len(column) for column in columns)
 
 
@@ -111,7 +116,7 @@ def _compare(law: Law, case: Case, setting: Setting, other: Setting, change: str
 
 
 def the_budget_is_never_exceeded(case: Case) -> None:
-    """A budget of n samples is never exceeded, and only an answer ends a run before it."""
+    """A budget of n samples is never exceeded, and only an answer ends a run before it, live as in simulation."""
     for setting in settings_of(case):
         instance = setting.instance()
         for budget in (1, 2, 5, 6, 7, 40, 300):
@@ -122,17 +127,17 @@ def the_budget_is_never_exceeded(case: Case) -> None:
             right &= np.array_equal(study.pulls.sum(axis=1), samples)
             found = f"with budget {budget} it took {samples.tolist()} samples, pulls {study.pulls.tolist()}"
             demand(bool(right), the_budget_is_never_exceeded, case, found)
-        live = identify(
-            instance.problem,
-            sampler(instance, seed=SEED),
-            delta=DELTA,
-            algorithm=case.algorithm,
-            evidence=case.evidence,
-            budget=budget,
-        )
-        same = list(live.pulls.values()) == study.pulls[0].tolist()
-        found = f"with budget {budget}, identify pulls {live.pulls}, simulate {study.pulls[0].tolist()}"
-        demand(same, the_budget_is_never_exceeded, case, found)
+            live = identify(
+                instance.problem,
+                sampler(instance, seed=SEED),
+                delta=DELTA,
+                algorithm=case.algorithm,
+                evidence=case.evidence,
+                budget=budget,
+            )
+            same = list(live.pulls.values()) == study.pulls[0].tolist()
+            found = f"with budget {budget}, identify pulls {live.pulls}, simulate {study.pulls[0].tolist()}"
+            demand(same, the_budget_is_never_exceeded, case, found)
 
 
 def the_number_of_threads_changes_nothing(case: Case) -> None:
@@ -167,23 +172,25 @@ def the_compiler_changes_nothing(case: Case) -> None:
         raise BrokenLawError(
             f"another process cannot import {case}; put the class in a module of its own ({error})"
         ) from None
-    program = (
-        "import pickle, sys; from paretoguard.laws import decisions; decisions.print_runs(sys.stdin.buffer.read())"
-    )
+    program = "import sys; from paretoguard.laws import decisions; decisions.write_runs(*sys.argv[1:])"
     environment = dict(os.environ, NUMBA_DISABLE_JIT=str(int(COMPILED)), PYTHONPATH=os.pathsep.join(sys.path))
-    other = subprocess.run(
-        [sys.executable, "-c", program], input=given, capture_output=True, env=environment, check=False
-    )
-    last = other.stderr.decode().strip().rpartition("\n")[2]
-    demand(other.returncode == 0, the_compiler_changes_nothing, case, f"in a process of its own it fails with {last}")
-    here, there = _runs(case), other.stdout.decode().splitlines()
-    for a, b in zip(here, there, strict=True):
+    with tempfile.TemporaryDirectory() as folder:
+        asked, told = Path(folder) / "case", Path(folder) / "runs"
+        asked.write_bytes(given)
+        other = subprocess.run(
+            [sys.executable, "-c", program, str(asked), str(told)], capture_output=True, env=environment, check=False
+        )
+        last = other.stderr.decode().strip().rpartition("\n")[2]
+        fails = f"in a process of its own it fails with {last}"
+        demand(other.returncode == 0, the_compiler_changes_nothing, case, fails)
+        there = told.read_text(encoding="utf-8").splitlines()
+    for a, b in zip(_runs(case), there, strict=True):
         demand(a == b, the_compiler_changes_nothing, case, f"pulls and statuses {a} here, {b} in the other process")
 
 
-def print_runs(pickled_case: bytes) -> None:
-    """What `the_compiler_changes_nothing` compares, one run a line."""
-    print(*_runs(pickle.loads(pickled_case)), sep="\n")
+def write_runs(asked: str, told: str) -> None:
+    """What `the_compiler_changes_nothing` compares, of the case pickled in one file, one run a line in the other."""
+    Path(told).write_text("\n".join(_runs(pickle.loads(Path(asked).read_bytes()))), encoding="utf-8")
 
 
 def _runs(case: Case) -> list[str]:
@@ -219,6 +226,47 @@ def _check_claims(case: Case, problem: Problem, step: Step) -> None:
         demand(certified == list(DELTAS[-len(certified) or len(DELTAS) :]), claims_stay_as_delta_grows, case, found)
 
 
+def time_alone_adds_no_evidence(case: Case) -> None:
+    """While nothing is measured no claim gains evidence, and that of a pair loses no more than its wider arm's.
+
+    The stopping rule rests on the second half: it keeps the evidence of pairs, and lowers it as time goes on.
+    """
+    for setting in settings_of(case):
+        instance = setting.instance()
+        space = instance.problem.space()
+        levels = case.evidence.fit(DELTA, space)
+        for number, start in enumerate(STARTS):
+            given = {arm: start * (i + 1) for i, arm in enumerate(instance.problem.arms)}
+            *_, last = decisions(case, instance.problem, recorded(instance, number), given, most=3)
+            work_in(levels, instance.problem, last.state)
+            _check_fading(case, levels, instance.problem, last)
+
+
+def _check_fading(case: Case, levels: NamedTuple, problem: Problem, step: Step) -> None:
+    space, state, counts = problem.space(), step.state, step.state.counts.tolist()
+    arms, now = range(space.arms), int(state.tally[CLOCK])
+    kinds = [(kind, i, j) for kind, i, j in product(CLAIMS, arms, arms) if (i == j) == (kind == FEASIBILITY)]
+
+    def values(clock: int) -> tuple[dict[tuple[int, int, int], float], list[float]]:
+        state.tally[CLOCK] = clock
+        evidence = {(k, i, j): claim(levels, space, state, k, i, j, counts[i], counts[j]) for k, i, j in kinds}
+        return evidence, [difference_limit(levels, state, i, i) for i in arms]
+
+    evidence, widths = values(now)
+    for later in (now + 1, 2 * now, 1000 * now):
+        faded, wider = values(later)
+        for (kind, i, j), value in evidence.items():
+            words = f"after {step.counts}, {CLAIMS[kind].format(problem.arms[i], problem.arms[j])!r}"
+            fall = value - faded[kind, i, j] if abs(value) < math.inf else 0.0
+            room = 1e-9 * (1.0 + abs(value)) if abs(value) < math.inf else 0.0
+            gains = f"{words} gains {-fall:g} by {later - now} results of other arms"
+            demand(fall >= -room, time_alone_adds_no_evidence, case, gains)
+            allowed = max(wider[k] - widths[k] for k in (i, j))
+            loses = f"{words} loses {fall:g} by {later - now} results of other arms, expected at most {allowed:g}"
+            demand(kind != NON_DOMINATION or fall <= allowed + room, time_alone_adds_no_evidence, case, loses)
+    state.tally[CLOCK] = now
+
+
 LAWS: tuple[Law, ...] = (
     permuting_arms_permutes_decisions,
     rescaling_an_objective_changes_nothing,
@@ -227,4 +275,5 @@ LAWS: tuple[Law, ...] = (
     the_number_of_threads_changes_nothing,
     the_compiler_changes_nothing,
     claims_stay_as_delta_grows,
+    time_alone_adds_no_evidence,
 )

@@ -67,6 +67,8 @@ def _noise_model(given: Any, what: str) -> Noise:
         raise ProblemError(f"{what} is the class {given.__name__}, expected a model: write {given.__name__}(…)")
     if not isinstance(given, Noise) or not given.kind:
         raise ProblemError(f"{what} is {given!r}, expected a noise model such as Bernoulli() or Gaussian(std)")
+    if not hasattr(given, "sigma"):
+        raise ProblemError(f"{what} is {given!r}, which states no sigma; give it its sub-Gaussian scale")
     return given
 
 

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
-from numpy import float64, int64
+from numpy import float64, int64, uint8
 from numpy.typing import NDArray
 
 from paretoguard.engine.geometry import polyhedron
@@ -64,7 +64,9 @@ def to_engine(
         rows, bounds, slacks = rows / norms[:, None], b / norms, row_tolerance / norms
     if not (np.all(np.isfinite(rows)) and np.all(np.isfinite(bounds))):
         raise ProblemError("a constraint overflows once noise scales are divided out; measure in units nearer to 1")
-    row_group = groups(rows[noisy_rows, :noisy] != 0)
+    needed = ~implied(rows, bounds)[noisy_rows]
+    row_group = np.full(len(noisy_rows), -1, dtype=int64)
+    row_group[needed] = groups(rows[noisy_rows[needed], :noisy] != 0)
     space = Space(
         arms=arms,
         objectives=len(noise),
@@ -81,6 +83,8 @@ def to_engine(
         row_sigma=row_sigma(
             rows[noisy_rows, :noisy] * np.sign(scale[:noisy]), [noise[place] for place in order[:noisy]], dependence
         ),
+        least=least_values([noise[place] for place in order[:noisy]], scale[:noisy]),
+        needed=needed.astype(uint8),
         row_group=row_group,
         row_groups=int(row_group.max(initial=-1)) + 1 if dependence == "independent" else 0,
         independent=dependence == "independent",
@@ -126,6 +130,40 @@ def row_sigma(rows: Floats, noise: Sequence[Noise], dependence: Dependence) -> F
     joint = rows[:, block]
     within = np.einsum("lc,ck,lk->l", joint, correlation(np.array(dependence)), joint)
     return np.asarray(np.sqrt(np.maximum(within, 0.0)) + np.abs(rows[:, ~block]).sum(axis=1), dtype=float64)
+
+
+def least_values(noise: Sequence[Noise], scale: Floats) -> Floats:
+    """The least value of each noisy coordinate in engine units, where sigma is half of its range; else -inf."""
+    found = np.full(len(noise), -np.inf)
+    for c, model in enumerate(noise):
+        low, high = model.support
+        if np.isfinite(low) and np.isfinite(high) and np.isclose(model.sigma, (high - low) / 2):
+            found[c] = min(low * scale[c], high * scale[c])
+    return found
+
+
+def implied(rows: Floats, bounds: Floats) -> NDArray[np.bool_]:
+    """Which rows of rows · x <= bounds follow from the others; of rows that follow from each other, one is kept.
+
+    >>> implied(np.array([[1.0], [1.0], [-1.0]]), np.array([1.0, 2.0, 0.0])).tolist()
+    [False, True, False]
+    """
+    found = np.zeros(len(rows), dtype=bool)
+    if np.all(np.count_nonzero(rows, axis=1) == 1):  # a box: of the limits on one side of an objective, the tightest
+        places, size = np.argmax(rows != 0, axis=1), np.abs(rows).max(axis=1, initial=0.0)
+        sides = [(int(place), bool(rows[row, place] > 0)) for row, place in enumerate(places)]
+        for side in set(sides):
+            mine = np.array([row for row, other in enumerate(sides) if other == side])
+            found[np.delete(mine, np.argmin(bounds[mine] / size[mine]))] = True
+        return found
+    from scipy.optimize import linprog  # a quarter of a second to import
+
+    for row in np.argsort(-bounds, kind="stable"):  # the farthest first
+        others = ~found
+        others[row] = False
+        most = linprog(-rows[row], A_ub=rows[others], b_ub=bounds[others], bounds=(None, None), method="highs")
+        found[row] = most.status == 0 and -most.fun <= bounds[row] + 1e-9 * (1.0 + abs(bounds[row]))
+    return found
 
 
 def groups(uses: NDArray[np.bool_]) -> Integers:

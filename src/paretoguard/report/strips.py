@@ -1,11 +1,13 @@
 """Where the samples of one run went: a row for each arm along time, shaded by its share of the samples."""
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy import float64, int64
 from numpy.typing import NDArray
 
+from paretoguard.engine.claims import OPTIMAL as OPTIMAL_CODE
 from paretoguard.problem import STATUSES
 from paretoguard.report.labels import short
 from paretoguard.report.palette import QUIET, shades, small_marks
@@ -18,10 +20,14 @@ if TYPE_CHECKING:
 SLICES = 90  # of time, at most: fewer than looks, so that a slice holds several decisions
 
 
-def shown_arms(trace: Trace, most: int) -> NDArray[int64]:
-    """The arms to show, in the problem's order: those with most pulls."""
-    order = np.argsort(-trace.pulls[-1], kind="stable")[:most]
-    return np.sort(order).astype(int64)
+def shown_arms(alike: Sequence[Trace], most: int) -> NDArray[int64]:
+    """The arms of an instance to show in all its traces, in the problem's order.
+
+    Optimal ones come first, then those with the largest share of the samples in any trace.
+    """
+    shares = np.max([one.pulls[-1] / one.samples[-1] for one in alike], axis=0)
+    optimal = np.any([one.answer == OPTIMAL_CODE for one in alike], axis=0)
+    return np.sort(np.lexsort((-shares, ~optimal))[:most]).astype(int64)
 
 
 def shares(trace: Trace) -> tuple[NDArray[float64], NDArray[float64]]:

@@ -36,7 +36,7 @@ def draw_traces(traces: Sequence[Trace], target: "str | PathLike[str] | Figure |
     if not traces:
         raise SettingsError("there is no trace to draw")
     drawn = traces[:MOST_TRACES]
-    arms = [shown_arms(one, MOST_ARMS if len(drawn) <= 2 else MOST_ARMS_OF_MANY) for one in drawn]
+    arms = [shown_arms(_alike(drawn, one), MOST_ARMS if len(drawn) <= 2 else MOST_ARMS_OF_MANY) for one in drawn]
     heights = [LEGEND] + [height for shown in arms for height in (0.1 + ROW * len(shown), LINES)]
     with look():
         figure = figure_for(target, 7.2, 0.95 + HEAD * len(drawn) + sum(heights))
@@ -46,13 +46,18 @@ def draw_traces(traces: Sequence[Trace], target: "str | PathLike[str] | Figure |
         for place, (one, shown) in enumerate(zip(drawn, arms, strict=True)):
             strips = figure.add_subplot(grid[2 * place + 1])
             lines = figure.add_subplot(grid[2 * place + 2], sharex=strips)
-            _set_time(strips, lines, [other for other in drawn if other.cell.instance.name == one.cell.instance.name])
+            _set_time(strips, lines, _alike(drawn, one))
             draw_strips(strips, one, shown)
             draw_lines(lines, one, shown)
             _write_title(strips, one)
         _add_words(figure, drawn, arms, len(traces))
         save(figure, target)
     return figure
+
+
+def _alike(traces: Sequence[Trace], one: Trace) -> list[Trace]:
+    """The traces of the same instance."""
+    return [other for other in traces if other.cell.instance.name == one.cell.instance.name]
 
 
 def _set_time(strips: "Axes", lines: "Axes", alike: Sequence[Trace]) -> None:
@@ -77,7 +82,8 @@ def _write_title(axes: "Axes", one: Trace) -> None:
     instance, algorithm, evidence, delta = one.cell.labels
     title = "\n".join(textwrap.wrap(f"{algorithm} on {instance}: {evidence} evidence, δ = {delta:g}", LONGEST_TITLE))
     axes.set_title(title, loc="left", fontsize=9.5, fontweight="bold", pad=17, parse_math=False)
-    words = f"{one.samples[-1]:,} samples, {_outcome(one)}"
+    batch = f" in batches of {one.batch:,}" if one.batch > 1 else ""
+    words = f"{one.samples[-1]:,} samples{batch}, {_outcome(one)}"
     axes.annotate(words, (0, 1), (0, 6), xycoords="axes fraction", textcoords="offset points", fontsize=8, color=QUIET)
 
 
@@ -96,12 +102,13 @@ def _add_words(figure: "Figure", drawn: Sequence[Trace], arms: Sequence[Any], nu
     title = f"Where samples went and how evidence grew, {which}"
     figure.suptitle(title, x=0.012, ha="left", weight="bold", size=13)
     lines = [
-        "Rows: an arm is darker while more of the samples go to it; its mark stands where its status was certified.",
+        "Rows: an arm is darker while more samples go to it; its mark stands where its status was certified for good.",
         "Lines: evidence for that status over what is required, until it was certified; the last arms are named.",
     ]
     cut = [len(one.answer) - len(shown) for one, shown in zip(drawn, arms, strict=True)]
     if any(cut):
-        lines.append(f"Shown are the arms with most pulls; left out: {', '.join(map(str, sorted({*cut} - {0})))} arms.")
+        left_out = ", ".join(map(str, sorted({*cut} - {0})))
+        lines.append(f"Shown are the optimal arms and those with most pulls; left out: {left_out} arms.")
     if number > len(drawn):
         lines.append(f"Shown are the first {len(drawn)} of {number} kinds of runs.")
     figure.supxlabel("\n".join(lines), x=0.012, ha="left", size=7.5, color=QUIET)

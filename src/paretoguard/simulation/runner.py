@@ -8,14 +8,16 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
+from numba.core.errors import NumbaError
 from numpy import int64, uint8, uint64
 from numpy.typing import NDArray
 
 from paretoguard import settings
 from paretoguard.engine.batches import cohort
 from paretoguard.engine.draws import key
-from paretoguard.engine.loop import NEXT, advance, new_outcomes
+from paretoguard.engine.loop import FAULT, NEXT, advance, new_outcomes
 from paretoguard.engine.state import new_state
+from paretoguard.fitting import bad_queue, fit, not_compiled
 from paretoguard.problem import Instance
 from paretoguard.simulation.progress import Report, progress
 from paretoguard.simulation.rewards import source
@@ -150,17 +152,20 @@ def _compile(todo: Sequence[tuple[Cell, NDArray[int64]]], design: Design) -> Non
         if len(runs) == 0:
             continue
         space, noise = cell.instance.problem.space(), cell.instance.problem.noise.values()
-        fitted = cell.algorithm.fit(space), cell.evidence.fit(cell.delta, space)
+        fitted = fit(cell.algorithm, cell.evidence, cell.delta, space, design.batch)
         kind = (*map(type, fitted), *(type(model) for model in noise if hasattr(model, "law")))
         if kind not in kinds:
             kinds.add(kind)
-            _run(cell, runs[:0], design, threading.Event(), lambda finished: None)
+            try:
+                _run(cell, runs[:0], design, threading.Event(), lambda finished: None)
+            except NumbaError as error:
+                raise not_compiled(error, cell.algorithm, cell.evidence) from error
 
 
 def _run(cell: Cell, runs: NDArray[int64], design: Design, stop: threading.Event, report: Report) -> Block:
     """Simulate the given runs, looking up every tenth of a second; on `stop`, return those that had finished."""
     space = cell.instance.problem.space()
-    policy, evidence = cell.algorithm.fit(space), cell.evidence.fit(cell.delta, space)
+    policy, evidence = fit(cell.algorithm, cell.evidence, cell.delta, space, design.batch)
     state, via = new_state(space, key(design.seed, 0)), np.zeros(space.arms, dtype=int64)
     drawn_from, outcomes = source(cell.instance), new_outcomes(runs.astype(uint64), space.arms)
     ns, pace = np.zeros(len(runs), dtype=int64), cohort(design.batch)
@@ -170,6 +175,8 @@ def _run(cell: Cell, runs: NDArray[int64], design: Design, stop: threading.Event
         first, begun = int(outcomes.cursor[NEXT]), time.thread_time_ns()
         taken = advance(policy, evidence, space, drawn_from, state, via, outcomes, steps, budget, pace)
         last = int(outcomes.cursor[NEXT])
+        if last < len(runs) and outcomes.stopped[last] == FAULT:
+            raise bad_queue(cell.algorithm, space)
         if taken == 0:
             break
         spent = time.thread_time_ns() - begun

@@ -6,6 +6,7 @@ import json
 import zipfile
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from numbers import Integral
 from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -32,6 +33,8 @@ Simulated = Instance | ProblemFile | str  # a name such as "covboost" stands for
 
 FORMAT = 1
 MOST_RUNS = 10**8  # of each kind: their records fill the memory of a large machine
+MOVABLE = ("instance", "evidence", "delta", "guarantee", "runs", "undecided")  # said once where they are the same
+ERROR = "error: share of runs with a false claim, with its one-sided 95% limit (Clopper–Pearson)"
 NO_ARM = 255  # pads `statuses` where an instance has fewer arms than the widest one
 _STATUS_OF = {1: "answered", 2: "budget"}
 _COLUMNS: list[tuple[str, Any]] = [
@@ -67,13 +70,15 @@ class Study:
         return self.records[_of_cell(self.records, cell)]
 
     def extend(self, runs: int, *, threads: int | None = None) -> "Study":
-        """The same study with `runs` runs of each kind; runs already there are kept as they are."""
+        """The same study with `runs` runs of each kind in all; runs already there are kept, also beyond that number."""
         wanted = settings.check_count(runs, "runs", "the number of runs of each kind", MOST_RUNS)
         todo = [(cell, _absent(self._rows(cell)["run"], wanted)) for cell in self.cells]
         return _collect(self, todo, threads)
 
     def trace(self, run: int = 0) -> tuple[Trace, ...]:
         """Run number `run` of each kind again, looked at on its way; kinds without that run are left out."""
+        if not isinstance(run, Integral) or isinstance(run, bool):
+            raise SettingsError(f"run is {run!r}; expected the number of one run, such as 0")
         here = self.records["run"] == run
         rows = [(cell, np.flatnonzero(here & _of_cell(self.records, cell))) for cell in self.cells]
         traces = tuple(trace(cell, self.design, self._done(cell, int(row[0]))) for cell, row in rows if len(row))
@@ -112,8 +117,11 @@ class Study:
         )
         target = Path(path)
         partial = target.with_name(target.name + ".partial")
-        partial.write_bytes(buffer.getvalue())
-        partial.replace(target)
+        try:
+            partial.write_bytes(buffer.getvalue())
+            partial.replace(target)
+        except OSError as error:
+            raise FileError(f"cannot write {target}: {error.strerror or error}") from error
 
     @classmethod
     def load(cls, path: str | Path) -> "Study":
@@ -143,9 +151,15 @@ class Study:
 
     def table(self) -> "Table":
         """A rich table of the summary."""
-        right = [name for name in self.rows()[0] if name not in ("instance", "algorithm", "evidence", "guarantee")]
-        caption = "error: share of runs with a wrong answer, with its one-sided 95% limit (Clopper–Pearson)"
-        return tables.table(f"{len(self.records):,} simulated runs", self.rows(), caption, right=right)
+        rows, same = tables.apart(self.rows(), MOVABLE)
+        right = [name for name in rows[0] if name not in ("instance", "algorithm", "evidence", "guarantee")]
+        caption = " · ".join(f"{key}: {cell}" for key, cell in same.items())
+        return tables.table(self.headline(), rows, "\n".join(filter(None, [caption, ERROR])), right=right)
+
+    def headline(self) -> str:
+        """How many runs there are, and how they were made."""
+        batches = f" in batches of {self.design.batch:,}" if self.design.batch > 1 else ""
+        return f"{len(self.records):,} simulated runs{batches}"
 
     def __rich__(self) -> "Table":
         return self.table()
@@ -154,7 +168,7 @@ class Study:
         return tables.render(self.table())
 
     def _repr_html_(self) -> str:
-        return tables.as_html(f"{len(self.records):,} simulated runs", self.rows())
+        return tables.as_html(self.headline(), self.rows(), ERROR)
 
 
 def simulate(

@@ -16,6 +16,7 @@ from paretoguard.engine.loop import NEXT, Outcomes, advance, new_outcomes, settl
 from paretoguard.engine.probe import progress
 from paretoguard.engine.state import CLOCK, new_state
 from paretoguard.errors import SettingsError
+from paretoguard.fitting import fit
 from paretoguard.simulation.rewards import source
 from paretoguard.simulation.runner import Cell, Design
 
@@ -35,7 +36,7 @@ class Done(NamedTuple):
     answer: NDArray[uint8]  # [K] statuses
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Trace:
     """A run at L looks, the last of them at its end. Statuses: 0 undecided, 1 optimal, 2 dominated, 3 infeasible.
 
@@ -45,6 +46,7 @@ class Trace:
 
     cell: Cell
     run: int
+    batch: int  # arms pulled before each decision
     stopped: str  # "answered" or "budget"
     wrong: bool  # is any claim of the answer false?
     answer: NDArray[uint8]  # [K] statuses at the end
@@ -52,6 +54,9 @@ class Trace:
     pulls: NDArray[int64]  # [L, K]
     statuses: NDArray[uint8]  # [L, K] what is certified at that look
     progress: NDArray[float64]  # [L, K]
+
+    def __repr__(self) -> str:
+        return f"<run {self.run} of {self.cell}: {self.samples[-1]:,} samples, {len(self.samples)} looks>"
 
     def certified(self) -> NDArray[int64]:
         """The look at which each arm came to be certified for what it is in the answer, for good, [K]; -1 if undecided.
@@ -86,7 +91,7 @@ def trace(cell: Cell, design: Design, done: Done, looks: int = LOOKS) -> Trace:
     The loop of studies does it, in small steps; looking changes nothing.
     """
     space = cell.instance.problem.space()
-    policy, evidence = cell.algorithm.fit(space), cell.evidence.fit(cell.delta, space)
+    policy, evidence = fit(cell.algorithm, cell.evidence, cell.delta, space)
     state, via = new_state(space, key(design.seed, 0)), np.zeros(space.arms, dtype=int64)
     drawn_from, outcomes = source(cell.instance), new_outcomes(np.array([done.run], dtype=uint64), space.arms)
     budget, pace = settings.check_budget(design.budget), cohort(design.batch)
@@ -106,7 +111,7 @@ def trace(cell: Cell, design: Design, done: Done, looks: int = LOOKS) -> Trace:
     _check_same(cell, done, outcomes)
     wrong = bool(cell.instance.problem.wrong(done.answer[None], cell.instance.means)[0])
     looked = np.array(samples, dtype=int64), np.array(pulls), np.array(statuses), np.array(found)
-    return Trace(cell, done.run, done.stopped, wrong, done.answer, *looked)
+    return Trace(cell, done.run, design.batch, done.stopped, wrong, done.answer, *looked)
 
 
 def _goals(arms: int, samples: int, looks: int) -> list[int]:

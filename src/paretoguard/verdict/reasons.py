@@ -2,7 +2,8 @@
 
 import itertools
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -21,9 +22,17 @@ from paretoguard.verdict.result import Missing, Verdict, show, show_least
 Limit = Callable[[Any, Any, int, int], float]
 
 
-def explain(numbers: Snapshot, statuses: NDArray[uint8], via: NDArray[int64], guarantee: str) -> dict[str, Verdict]:
-    """A verdict for each arm, in arm order."""
-    return {arm: _verdict(numbers, i, statuses, via, guarantee) for i, arm in enumerate(numbers.problem.arms)}
+def explain(
+    numbers: Snapshot, statuses: NDArray[uint8], via: NDArray[int64], guarantee: str, arms: Iterable[int]
+) -> dict[str, Verdict]:
+    """A verdict for each of these arms."""
+    return {numbers.problem.arms[i]: _verdict(numbers, i, statuses, via, guarantee) for i in arms}
+
+
+def since(earlier: Verdict, now: Verdict, samples: int) -> Verdict:
+    """A verdict that was certain after so many samples, and whose evidence is weaker now: it stands all the same."""
+    present = {name: getattr(now, name) for name in ("pulls", "mean", "low", "high")}
+    return replace(earlier, reason=f"{earlier.reason}; certain since sample {samples:,}", **present)
 
 
 def _verdict(numbers: Snapshot, i: int, statuses: NDArray[uint8], via: NDArray[int64], guarantee: str) -> Verdict:

@@ -30,6 +30,12 @@ def table(title: str, rows: Rows, caption: str = "", styles: Sequence[str] = (),
     return made
 
 
+def apart(rows: Rows, movable: Sequence[str]) -> tuple[list[dict[str, str]], dict[str, str]]:
+    """The rows without those of the movable columns that are the same in all of them, and what these say."""
+    same = {name: rows[0][name] for name in movable if len({row[name] for row in rows}) == 1}
+    return [{name: cell for name, cell in row.items() if name not in same} for row in rows], same
+
+
 def render(item: RenderableType, width: int | None = None) -> str:
     """A rich renderable as plain text, as wide as the terminal (120 columns where there is none)."""
     columns = width or max(60, shutil.get_terminal_size((120, 40)).columns)

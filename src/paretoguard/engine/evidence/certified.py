@@ -5,7 +5,8 @@ ordered pair: alpha_F = delta/(2K), alpha_P = delta/(2K(K-1)); without noisy row
 arm all goes to it. docs/guarantees.md states and proves it.
 
 - feasible: every row at alpha_F; infeasible: the average over rows at alpha_F, where the objectives are independent
-  averaged with the product over groups of rows that share no objective;
+  averaged with the product over groups of rows that share no objective; a row over one objective with values in a
+  range takes the e-value of `tilts` where its limit is near an end of that range;
 - i dominated by j: every coordinate at alpha_P; i not dominated by j: the average over coordinates at alpha_P, where
   the objectives are independent averaged with the product over coordinates.
 
@@ -42,6 +43,7 @@ from paretoguard.engine.evidence.parts import (
     weigh,
     widening,
 )
+from paretoguard.engine.evidence.tilts import FAILS, HOLDS, Tilts, tilt_evidence, tilts
 from paretoguard.engine.jit import inner
 from paretoguard.engine.space import Space
 
@@ -63,9 +65,12 @@ class CertifiedLevels(NamedTuple):
     lead_bar: float  # the same for one of the coordinates that are averaged
     joint_bar: float  # … and for several of them together; +inf where they cannot be multiplied
     limit_bar: float  # for the limits of all means together
+    log_rows: float  # log of the number of rows that are averaged
+    loose: bool  # is there a tolerance on rows?
     inverse: NDArray[float64]  # [K] 1/q = (n + rho)/n^2
     penalty: NDArray[float64]  # [K] log((n + rho)/rho)/2
     leads: NDArray[float64]  # [d] scratch
+    tilts: Tilts
 
 
 @dataclass(frozen=True)
@@ -99,9 +104,12 @@ class Certified:
             lead_bar=pair_bar - math.log(single),
             joint_bar=pair_bar + (d + 1) * LOG_2 if is_joint else math.inf,
             limit_bar=math.log(K * max(d, 1) / delta),
-            inverse=np.zeros(K),
+            log_rows=math.log(max(int(space.needed.sum()), 1)),
+            loose=bool(np.any(space.row_tolerance > 0)),
+            inverse=np.full(K, math.inf),
             penalty=np.zeros(K),
             leads=np.zeros(max(d, 1)),
+            tilts=tilts(space),
         )
 
     def _rho(self, arms: int, pair_bar: float) -> float:
@@ -151,26 +159,43 @@ def _weigh_feasible(evidence: CertifiedLevels, space: Space, state: "State", i: 
     """Every row must have its evidence: a false claim is false for one row."""
     root, least = math.sqrt(evidence.inverse[i]), math.inf
     for row in range(space.region.A.shape[0]):
-        z = (_slack(space, state, i, row) + space.row_tolerance[row]) / (space.row_sigma[row] * root)
-        least = min(least, row_evidence(z, evidence.penalty[i]))
+        if space.needed[row] == 0 and not evidence.loose:
+            continue  # the others imply it; with a tolerance, each has its own
+        if evidence.tilts.used[row] == 1:
+            value = _tilted(evidence, space, state, i, row, HOLDS)
+        else:
+            z = (_slack(space, state, i, row) + space.row_tolerance[row]) / (space.row_sigma[row] * root)
+            value = row_evidence(z, evidence.penalty[i])
+        least = min(least, value)
     return least
+
+
+@inner
+def _tilted(evidence: CertifiedLevels, space: Space, state: "State", i: int, row: int, side: int) -> float:
+    mean = state.means[i, evidence.tilts.place[row]]
+    return tilt_evidence(evidence.tilts, space, mean, float(state.counts[i]), row, side)
 
 
 @inner
 def _weigh_infeasible(evidence: CertifiedLevels, space: Space, state: "State", i: int) -> float:
     """The average over rows; of independent rows, averaged with the product of 1/2 + (average of a group)/2."""
-    m, groups = space.region.A.shape[0], space.row_groups
+    groups, rows = space.row_groups, 0
     average, product = -math.inf, 0.0
     for group in range(max(groups, 1)):
         together, size = -math.inf, 0
-        for row in range(m):
-            if groups == 0 or space.row_group[row] == group:
-                z = -_slack(space, state, i, row) / (space.row_sigma[row] * math.sqrt(evidence.inverse[i]))
-                together = log_sum(together, row_evidence(z, evidence.penalty[i]))
+        for row in range(space.region.A.shape[0]):
+            if space.needed[row] == 1 and (groups == 0 or space.row_group[row] == group):
+                if evidence.tilts.used[row] == 1:
+                    value = _tilted(evidence, space, state, i, row, FAILS)
+                else:
+                    z = -_slack(space, state, i, row) / (space.row_sigma[row] * math.sqrt(evidence.inverse[i]))
+                    value = row_evidence(z, evidence.penalty[i])
+                together = log_sum(together, value)
                 size += 1
+        rows += size
         average = log_sum(average, together)
         product += log_sum(0.0, together - math.log(size)) - LOG_2
-    average -= math.log(m)
+    average -= math.log(rows)
     return average if groups < 2 else log_sum(average, product) - LOG_2
 
 
@@ -184,7 +209,7 @@ def _row_radius(evidence: CertifiedLevels, now: Moment, space: Space, state: "St
     """The slack at which one row is certain, rounded up: 2 Phi(z) is no less than at a smaller z."""
     required = evidence.row_bar + evidence.penalty[i]
     if state.inside[i] == 0:
-        required += math.log(space.region.A.shape[0])
+        required += evidence.log_rows
     z = math.sqrt(2.0 * max(0.0, required - LOG_2))
     z = math.sqrt(2.0 * max(0.0, required - log_twice_phi(z)))
     return z * space.row_sigma[row] * math.sqrt(evidence.inverse[i])

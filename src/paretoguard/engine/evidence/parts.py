@@ -7,7 +7,8 @@ Signs: a claim is certified when its number is >= 0. For arms i, j at time t (re
 - i is not dominated by j  M^-(i,j) = undominated(i, j).
 
 `weigh` may not depend on time (the engine keeps its value until the arm has a new result), and the thresholds may only
-grow with time, M^-(i,j) by no more than `widening` says.
+grow with time: while nothing is measured, M^-(i,j) falls by no more than widening(i) or widening(j), whichever is more.
+Both are laws (`paretoguard.laws`).
 """
 
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -17,6 +18,9 @@ from paretoguard.engine.space import Space
 
 if TYPE_CHECKING:
     from paretoguard.engine.state import State
+
+
+ROUNDING = 1e-14  # relative; more than it can move one M^-(i,j)
 
 
 class Moment(NamedTuple):
@@ -34,7 +38,7 @@ def moment(evidence: NamedTuple, t: int) -> Any:
 
 @part
 def prepare(evidence: NamedTuple, state: "State", i: int) -> None:
-    """Keep what the questions below need of arm i; called whenever its count has changed. By default, nothing."""
+    """Keep what the questions below need of arm i; called when its count changes, also to 0. By default, nothing."""
     raise TypeError(f"evidence {type(evidence).__name__} has no registered `prepare`")
 
 
@@ -82,9 +86,9 @@ def lead_radius(evidence: NamedTuple, now: Any, state: "State", i: int, j: int) 
 
 @part
 def widening(evidence: NamedTuple, now: Any, then: Any, state: "State", i: int) -> float:
-    """By how much M^- of two arms as little pulled as i has fallen since the moment `then`, while neither was pulled.
+    """By how much M^- of two arms like i may have fallen since the moment `then`, while neither was pulled.
 
-    By default, what the interval of such a pair has grown by.
+    By default, what the interval of i with itself has grown by.
     """
     raise TypeError(f"evidence {type(evidence).__name__} has no registered `widening`")
 
@@ -101,4 +105,5 @@ def _as_any_pair(evidence: NamedTuple, now: Any, state: "State", i: int, j: int)
 
 @widening.register(object)
 def _wider(evidence: NamedTuple, now: Any, then: Any, state: "State", i: int) -> float:
-    return pair_radius(evidence, now, state, i, i) - pair_radius(evidence, then, state, i, i)
+    width = pair_radius(evidence, now, state, i, i)
+    return width - pair_radius(evidence, then, state, i, i) + ROUNDING * width

@@ -11,11 +11,10 @@ from typing import ClassVar, NamedTuple
 from numpy import uint8
 from numpy.typing import NDArray
 
-from paretoguard.engine.evidence.parts import moment
 from paretoguard.engine.jit import inner
 from paretoguard.engine.policies.parts import answer, decide, queue_unseen, restart, select
 from paretoguard.engine.space import Space
-from paretoguard.engine.state import CLOCK, QUEUED, State, refresh
+from paretoguard.engine.state import QUEUED, State, present, refresh
 from paretoguard.engine.stopping import (
     Rivals,
     closest_candidate,
@@ -61,7 +60,7 @@ def _decide(policy: ECapeMemory, evidence: NamedTuple, space: Space, state: Stat
 
 @select.register(ECapeMemory)
 def _select(policy: ECapeMemory, evidence: NamedTuple, space: Space, state: State) -> int:
-    now = moment(evidence, state.tally[CLOCK])
+    now = present(evidence, state)
     leader = _leader(policy, evidence, now, space, state)
     if leader < 0:
         state.tally[QUEUED] = 0
@@ -88,4 +87,4 @@ def _leader(policy: ECapeMemory, evidence: NamedTuple, now: NamedTuple, space: S
 
 @answer.register(ECapeMemory)
 def _answer(policy: ECapeMemory, evidence: NamedTuple, space: Space, state: State, statuses: NDArray[uint8]) -> None:
-    partition(moment(evidence, state.tally[CLOCK]), space, state, statuses)
+    partition(present(evidence, state), space, state, statuses)

@@ -19,11 +19,11 @@ from numpy import int64, uint8
 from numpy.typing import NDArray
 
 from paretoguard.engine.claims import DOMINATED, INFEASIBLE, OPTIMAL, UNDECIDED
-from paretoguard.engine.evidence.parts import dominated, moment, undominated
+from paretoguard.engine.evidence.parts import dominated, undominated
 from paretoguard.engine.jit import inner
 from paretoguard.engine.policies.parts import answer, decide, queue_unseen, restart, select
 from paretoguard.engine.space import Space
-from paretoguard.engine.state import CLOCK, QUEUED, State, refresh
+from paretoguard.engine.state import CLOCK, QUEUED, State, present, refresh
 
 
 class RacingMemory(NamedTuple):
@@ -41,6 +41,7 @@ class Racing:
     """Racing: round robin over the arms not yet decided."""
 
     name: ClassVar[str] = "racing"
+    in_rounds: ClassVar[bool] = True
 
     def fit(self, space: Space) -> RacingMemory:
         """Room for what was decided."""
@@ -65,7 +66,7 @@ def _decide(policy: RacingMemory, evidence: NamedTuple, space: Space, state: Sta
     refresh(evidence, space, state)
     if _round_is_over(policy, space, state) and policy.judged[0] < state.tally[CLOCK]:
         policy.judged[0] = state.tally[CLOCK]
-        now = moment(evidence, state.tally[CLOCK])
+        now = present(evidence, state)
         for i in range(space.arms):
             if policy.loose and state.inside[i] == 1 and state.weight[i] > now.bar:
                 policy.vouched[i] = 1

@@ -23,11 +23,11 @@ from numpy.typing import NDArray
 
 from paretoguard.engine.claims import DOMINATED, INFEASIBLE, OPTIMAL
 from paretoguard.engine.dominance import beats
-from paretoguard.engine.evidence.parts import dominated, moment, undominated
+from paretoguard.engine.evidence.parts import dominated, undominated
 from paretoguard.engine.jit import inner
 from paretoguard.engine.policies.parts import answer, decide, queue_unseen, restart, select
 from paretoguard.engine.space import Space
-from paretoguard.engine.state import CLOCK, QUEUED, State, refresh
+from paretoguard.engine.state import QUEUED, State, present, refresh
 
 FORMS = ("2023", "e-cape")
 _STAGE = 0  # entry of TwoStageMemory.stage
@@ -71,7 +71,7 @@ def _decide(policy: TwoStageMemory, evidence: NamedTuple, space: Space, state: S
     if queued > 0:
         return queued
     refresh(evidence, space, state)
-    now = moment(evidence, state.tally[CLOCK])
+    now = present(evidence, state)
     if policy.stage[_STAGE] == 1 and _least_certain(now, space, state) < 0:
         policy.stage[_STAGE] = 2
         for i in range(space.arms):
@@ -81,7 +81,7 @@ def _decide(policy: TwoStageMemory, evidence: NamedTuple, space: Space, state: S
 
 @select.register(TwoStageMemory)
 def _select(policy: TwoStageMemory, evidence: NamedTuple, space: Space, state: State) -> int:
-    now = moment(evidence, state.tally[CLOCK])
+    now = present(evidence, state)
     if policy.stage[_STAGE] == 2:
         return _explore(policy, evidence, now, space, state)
     arm = _least_certain(now, space, state)

@@ -6,11 +6,10 @@ from typing import ClassVar, NamedTuple
 from numpy import uint8
 from numpy.typing import NDArray
 
-from paretoguard.engine.evidence.parts import moment
 from paretoguard.engine.jit import inner
 from paretoguard.engine.policies.parts import answer, decide, queue_unseen, restart, select
 from paretoguard.engine.space import Space
-from paretoguard.engine.state import CLOCK, QUEUED, State, refresh
+from paretoguard.engine.state import CLOCK, QUEUED, State, present, refresh
 from paretoguard.engine.stopping import (
     Rivals,
     forget,
@@ -34,6 +33,7 @@ class Uniform:
     """Round robin: every arm in turn."""
 
     name: ClassVar[str] = "uniform"
+    by_position: ClassVar[bool] = True
 
     def fit(self, space: Space) -> UniformMemory:
         """Room for what the stopping rule remembers."""
@@ -51,7 +51,7 @@ def _decide(policy: UniformMemory, evidence: NamedTuple, space: Space, state: St
     if queued > 0:
         return queued
     refresh(evidence, space, state)
-    now = moment(evidence, state.tally[CLOCK])
+    now = present(evidence, state)
     if _stops(policy, evidence, now, space, state):
         state.tally[QUEUED] = 0
         return 0
@@ -82,4 +82,4 @@ def _stops(policy: UniformMemory, evidence: NamedTuple, now: NamedTuple, space: 
 
 @answer.register(UniformMemory)
 def _answer(policy: UniformMemory, evidence: NamedTuple, space: Space, state: State, statuses: NDArray[uint8]) -> None:
-    partition(moment(evidence, state.tally[CLOCK]), space, state, statuses)
+    partition(present(evidence, state), space, state, statuses)

@@ -1,0 +1,118 @@
+"""What each kind of evidence costs: mean samples of e-cAPE on named instances, against `practical`.
+
+    python benchmarks/evidence.py            writes benchmarks/results/evidence.csv and the table of docs/evidence.md
+
+Also `certified` with other scales rho, which is how its own was chosen.
+"""
+
+import csv
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, ClassVar
+
+import paretoguard as pg
+from paretoguard.engine.evidence.certified import CertifiedLevels
+from paretoguard.engine.space import Space
+
+ROOT = Path(__file__).parent.parent
+RESULTS, PAGE = ROOT / "benchmarks" / "results" / "evidence.csv", ROOT / "docs" / "evidence.md"
+INSTANCES = [
+    "secukinumab", "covboost", "cube", "simplex", "ordered",
+    "random:K=10,d=3", "random:K=8,d=2,m=2,seed=1", "random:K=15,d=4,m=3,seed=2",
+]  # fmt: skip
+EVIDENCE = ["practical", "certified", "lil", "hanson-wright", "theorem"]
+RHOS = [25.0, 50.0, 100.0, 200.0, 400.0]
+RUNS, RUNS_OF_RHO = 1000, 200
+COLUMNS = ["instance", "arms", "evidence", "guarantee", "runs", "mean", "std", "error_ecpsi", "error_ecpsi_upper"]
+
+
+@dataclass(frozen=True)
+class Scaled(pg.evidence.Certified):
+    """`certified` with another rho."""
+
+    rho: float = 100.0
+    name: ClassVar[str] = "certified-rho"
+
+    def fit(self, delta: float, space: Space) -> CertifiedLevels:
+        return super().fit(delta, space)._replace(rho=self.rho)
+
+
+def measure() -> list[dict[str, Any]]:
+    rows = []
+    for name in INSTANCES:
+        instance = pg.instances.load(name)
+        kinds: list[Any] = [one for one in EVIDENCE if one != "hanson-wright" or instance.problem.space().gaussian]
+        studies = [pg.simulate(instance, algorithms="e-cape", evidence=kinds, delta=0.1, runs=RUNS)]
+        scaled = [Scaled(rho=rho) for rho in RHOS]
+        studies.append(pg.simulate(instance, algorithms="e-cape", evidence=scaled, delta=0.1, runs=RUNS_OF_RHO))
+        for study in studies:
+            for row, cell in zip(study.summary(), study.cells, strict=True):
+                kind = f"rho={cell.evidence.rho:g}" if isinstance(cell.evidence, Scaled) else row["evidence"]
+                facts = {**row, "evidence": kind, "arms": len(instance.problem.arms)}
+                rows.append({key: facts[key] for key in COLUMNS})
+        print(name, *(f"{row['evidence']} {row['mean']:,.0f}" for row in rows if row["instance"] == name), flush=True)
+    return rows
+
+
+def read() -> list[dict[str, str]]:
+    with RESULTS.open(newline="", encoding="utf-8") as file:
+        return list(csv.DictReader(file))
+
+
+def ratios(rows: list[dict[str, str]], instance: str) -> dict[str, float]:
+    """Mean samples of each kind over those of `practical`."""
+    mean = {row["evidence"]: float(row["mean"]) for row in rows if row["instance"] == instance}
+    return {kind: value / mean["practical"] for kind, value in mean.items()}
+
+
+def table(rows: list[dict[str, str]], kinds: list[str]) -> str:
+    lines = [
+        "| instance | K | " + " | ".join(f"`{kind}`" for kind in kinds) + " |",
+        "|---|---:|" + "---:|" * len(kinds),
+    ]
+    for instance in INSTANCES:
+        here = {row["evidence"]: row for row in rows if row["instance"] == instance}
+        ratio = ratios(rows, instance)
+        cells = [f"{float(here[k]['mean']):,.0f} ({ratio[k]:.2f})" if k in here else "–" for k in kinds]
+        lines.append(f"| `{instance}` | {here['practical']['arms']} | " + " | ".join(cells) + " |")
+    return "\n".join(lines)
+
+
+def fill(page: str, rows: list[dict[str, str]]) -> str:
+    for name, kinds in {"costs": EVIDENCE, "scales": [f"rho={rho:g}" for rho in RHOS]}.items():
+        before, start, rest = page.partition(f"<!-- {name} -->\n")
+        _, end, after = rest.partition("<!-- end -->")
+        if not start or not end:
+            raise ValueError(f"the page has no place for {name!r}")
+        page = f"{before}{start}{table(rows, kinds)}\n{end}{after}"
+    return page
+
+
+def missed(rows: list[dict[str, str]]) -> list[str]:
+    """Where `certified` costs more than it should, or errs more often than delta."""
+    found = []
+    for instance in INSTANCES:
+        ratio, here = ratios(rows, instance), [row for row in rows if row["instance"] == instance]
+        of_practical, of_theorem = (2.6, 0.2) if int(here[0]["arms"]) <= 10 else (3.6, 0.27)
+        if ratio["certified"] > of_practical or ratio["certified"] > of_theorem * ratio["theorem"]:
+            found.append(f"{instance}: {ratio['certified']:.2f} times practical")
+        found += [f"{instance}: {row['evidence']} errs" for row in here if float(row["error_ecpsi"]) > 0.1]
+    return found
+
+
+def main() -> int:
+    rows = measure()
+    RESULTS.parent.mkdir(exist_ok=True)
+    with RESULTS.open("w", newline="", encoding="utf-8") as file:
+        writer = csv.DictWriter(file, COLUMNS, lineterminator="\n")
+        writer.writeheader()
+        for row in rows:
+            writer.writerow({key: f"{value:.6g}" if isinstance(value, float) else value for key, value in row.items()})
+    PAGE.write_text(fill(PAGE.read_text(encoding="utf-8"), read()), encoding="utf-8")
+    print(*missed(read()) or ["every bar holds"], sep="\n")
+    return len(missed(read()))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

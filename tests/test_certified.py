@@ -1,0 +1,181 @@
+"""Error rates of `certified` on instances built to break bounds, with exact binomial limits; broken bounds are caught.
+
+Each check allows the error count that a true rate of exactly delta would exceed with probability 1e-4 only.
+"""
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+import pytest
+from scipy import stats
+
+import paretoguard as pg
+from paretoguard.engine.evidence.certified import CertifiedLevels
+from paretoguard.engine.space import Space
+
+ALARM = 1e-4
+RUNS = 2_000
+
+
+def on_the_border(noise: pg.Noise, bound: str, means: list[float]) -> pg.Instance:
+    """Arms exactly on the border, and so just feasible: calling one infeasible is a mistake."""
+    problem = pg.Problem(
+        {f"x{c}": "max" for c in range(len(means))}, arms=["a"], noise=noise, constraints=[bound], name="border"
+    )
+    return pg.Instance(problem, [means])
+
+
+def ties(K: int, d: int) -> pg.Instance:
+    """K arms alike but in one coordinate, by hair's breadths: no claim between neighbours can be made honestly."""
+    means = np.zeros((K, d))
+    means[:, 0] = np.linspace(0, 0.01, K)
+    problem = pg.Problem(
+        {f"x{c}": "max" for c in range(d)},
+        arms=[f"arm{i}" for i in range(K)],
+        noise=pg.Gaussian(1.0),
+        constraints=["x0 >= 0.005"],
+        dependence="independent",
+        name=f"ties {K} x {d}",
+    )
+    return pg.Instance(problem, means)
+
+
+def errors(instance: pg.Instance, evidence: Any, delta: float, budget: int, runs: int = RUNS, **more: Any) -> int:
+    study = pg.simulate(
+        instance, algorithms=more.pop("algorithm", "uniform"), evidence=evidence, delta=delta, runs=runs, budget=budget,
+        seed=3, **more,
+    )  # fmt: skip
+    return int(study.records["wrong_ecpsi"].sum())
+
+
+def too_many(count: int, runs: int, delta: float) -> bool:
+    return bool(stats.binom.sf(count - 1, runs, delta) < ALARM)
+
+
+BORDERS = {
+    "gaussian": on_the_border(pg.Gaussian(1.0), "x0 <= 0", [0.0]),
+    "skewed": on_the_border(pg.Bernoulli(), "x0 <= 0.02", [0.02]),
+    "worst bounded": on_the_border(pg.Bounded(-1.0, 1.0), "x0 <= 0", [0.0]),
+    "two objectives": on_the_border(pg.Gaussian(1.0), "x0 + x1 <= 0", [0.0, 0.0]),
+}
+
+
+@pytest.mark.parametrize("name", BORDERS)
+def test_rows_keep_their_level(name: str) -> None:
+    assert not too_many(errors(BORDERS[name], "certified", 0.05, budget=3_000), RUNS, 0.05)
+
+
+def test_rows_use_their_level_up() -> None:
+    """Not only below delta but near it: a bound twice as careful as it need be would be noticed."""
+    count = errors(BORDERS["gaussian"], "certified", 0.05, budget=20_000)
+    assert stats.binom.cdf(count, RUNS, 0.02) > ALARM
+
+
+@pytest.mark.parametrize(("K", "d"), [(2, 1), (3, 2), (5, 6), (50, 3)])
+def test_claims_keep_their_level_where_all_is_nearly_tied(K: int, d: int) -> None:
+    runs = RUNS if K < 50 else 200
+    assert not too_many(errors(ties(K, d), "certified", 0.2, budget=40 * K, runs=runs), runs, 0.2)
+
+
+@pytest.mark.parametrize("algorithm", ["e-cape", "racing", "two-stage"])
+def test_answers_keep_their_level_for_every_algorithm(algorithm: str) -> None:
+    instance = pg.instances.load("two-stage-gap:eps=2")
+    assert not too_many(errors(instance, "certified", 0.1, budget=2_000, algorithm=algorithm), RUNS, 0.1)
+
+
+# --- broken on purpose -----------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Optimistic(pg.evidence.Certified):
+    """Rows of which each asks for log 2 too little: as if the half-normal mixture had a factor 4."""
+
+    name: ClassVar[str] = "optimistic"
+
+    def fit(self, delta: float, space: Space) -> CertifiedLevels:
+        levels = super().fit(delta, space)
+        return levels._replace(row_bar=levels.row_bar - np.log(2.0))
+
+
+@dataclass(frozen=True)
+class Careless(pg.evidence.Certified):
+    """Takes objectives for independent, and adds up their scales as if they were."""
+
+    name: ClassVar[str] = "careless"
+
+    def fit(self, delta: float, space: Space) -> CertifiedLevels:
+        return super().fit(delta, space._replace(independent=True))
+
+
+def test_rows_that_ask_for_too_little_are_caught() -> None:
+    assert too_many(errors(BORDERS["gaussian"], Optimistic(), 0.05, budget=20_000), RUNS, 0.05)
+
+
+def correlated(rho: float, declared: str) -> tuple[pg.Instance, pg.Problem]:
+    """Two objectives with this correlation, and the same problem as it would be with another declaration."""
+    common: dict[str, Any] = {"arms": ["a"], "noise": pg.Gaussian(1.0), "constraints": ["x + y <= 0"], "name": "both"}
+    true = pg.Problem({"x": "max", "y": "max"}, dependence=[[1.0, rho], [rho, 1.0]], **common)
+    return pg.Instance(true, [[0.0, 0.0]]), pg.Problem({"x": "max", "y": "max"}, dependence=declared, **common)
+
+
+@dataclass(frozen=True)
+class Declared(pg.evidence.Certified):
+    """The evidence of a problem that declares something else than is true."""
+
+    dependence: str = "independent"
+    name: ClassVar[str] = "declared"
+
+    def fit(self, delta: float, space: Space) -> CertifiedLevels:
+        wrong = correlated(0.9, self.dependence)[1].space().row_sigma
+        levels = super().fit(delta, space)
+        # Along the row the scale enters as z / sigma: too small a sigma is as good as too many samples.
+        return levels._replace(row_bar=levels.row_bar * float(wrong[0] / space.row_sigma[0]) ** 2)
+
+
+def test_a_known_correlation_is_used_and_a_wrong_independence_is_caught() -> None:
+    instance, _ = correlated(0.9, "independent")
+    assert not too_many(errors(instance, "certified", 0.05, budget=3_000), RUNS, 0.05)
+    assert too_many(errors(instance, Declared(), 0.05, budget=3_000), RUNS, 0.05)
+    assert not too_many(errors(instance, Declared(dependence="unknown"), 0.05, budget=3_000), RUNS, 0.05)
+
+
+def walks(runs: int, steps: int, seed: int) -> Any:
+    """Sums of standard normal numbers, [runs, steps]."""
+    return np.cumsum(np.random.default_rng(seed).normal(size=(runs, steps)), axis=1)
+
+
+def row(S: Any, rho: float) -> Any:
+    n = np.arange(1, S.shape[1] + 1)
+    z = S / np.sqrt(n + rho)
+    return 0.5 * z**2 - 0.5 * np.log((n + rho) / rho) + stats.norm.logcdf(z) + np.log(2.0)
+
+
+def exceed(log_e: Any, level: float = 0.05) -> int:
+    return int(np.count_nonzero(log_e.max(axis=1) >= -np.log(level)))
+
+
+def test_averaging_is_valid_and_the_larger_of_two_or_a_product_of_dependent_ones_is_not() -> None:
+    S = walks(4_000, 3_000, seed=5)
+    near, far = row(S, 3.0), row(S, 300.0)
+    assert not too_many(exceed(near), 4_000, 0.05)
+    assert not too_many(exceed(np.logaddexp(near, far) - np.log(2.0)), 4_000, 0.05)
+    assert too_many(exceed(np.maximum(near, far)), 4_000, 0.05)
+    assert too_many(exceed(near + far), 4_000, 0.05)  # two rows over the same objective
+    T = walks(4_000, 3_000, seed=6)
+    half = np.log(0.5)
+    product = np.logaddexp(half, half + near) + np.logaddexp(half, half + row(T, 3.0))
+    assert not too_many(exceed(product), 4_000, 0.05)  # two independent rows
+    alike = np.logaddexp(half, half + near) + np.logaddexp(half, half + row(0.9 * S + np.sqrt(0.19) * T, 3.0))
+    assert too_many(exceed(alike), 4_000, 0.05)  # two correlated ones
+
+
+def test_results_counted_as_they_come_are_misleading_when_bad_news_is_slow() -> None:
+    """Outcomes of one arm on the border: good ones (above 0) arrive at once, bad ones 200 later."""
+    rng = np.random.default_rng(8)
+    x = rng.normal(size=(2_000, 1_500))
+    arrival = np.arange(1_500) + np.where(x < 0, 200, 0)
+    by_arrival = np.take_along_axis(x, np.argsort(arrival, axis=1, kind="stable"), axis=1)
+    asked = row(np.cumsum(x, axis=1), 100.0)
+    assert not too_many(exceed(asked), 2_000, 0.05)
+    assert exceed(row(np.cumsum(by_arrival, axis=1), 100.0)) > 1_500
