@@ -1,6 +1,7 @@
 """What each kind of evidence costs: mean samples of e-cAPE on named instances, against `practical`.
 
-    python benchmarks/evidence.py            writes benchmarks/results/evidence.csv and the table of docs/evidence.md
+    python benchmarks/evidence.py            writes benchmarks/results/evidence*.csv and the tables of docs/evidence.md
+    python benchmarks/evidence.py --times    only the time of a decision, on a quiet machine
 
 Also `certified` with other scales rho, which is how its own was chosen.
 """
@@ -17,6 +18,8 @@ from paretoguard.engine.space import Space
 
 ROOT = Path(__file__).parent.parent
 RESULTS, PAGE = ROOT / "benchmarks" / "results" / "evidence.csv", ROOT / "docs" / "evidence.md"
+TIMES = RESULTS.with_name("evidence-times.csv")
+TIMED = {"covboost": 200_000, "random:K=500,d=3,m=1": 10_000}  # samples
 INSTANCES = [
     "secukinumab", "covboost", "cube", "simplex", "ordered",
     "random:K=10,d=3", "random:K=8,d=2,m=2,seed=1", "random:K=15,d=4,m=3,seed=2",
@@ -55,9 +58,33 @@ def measure() -> list[dict[str, Any]]:
     return rows
 
 
-def read() -> list[dict[str, str]]:
-    with RESULTS.open(newline="", encoding="utf-8") as file:
+def times() -> list[dict[str, Any]]:
+    """CPU time a sample of e-cAPE, drawing and taking in included: the least of five, on one core."""
+    rows = []
+    for name, samples in TIMED.items():
+        for kind in EVIDENCE:
+            runs: list[float] = []
+            for seed in range(5):
+                study = pg.simulate(
+                    name, algorithms="e-cape", evidence=kind, runs=1, budget=samples, seed=seed, threads=1
+                )
+                runs.append(study.summary()[0]["ns_per_sample"])
+            rows.append({"instance": name, "evidence": kind, "ns": min(runs)})
+    return rows
+
+
+def read(path: Path = RESULTS) -> list[dict[str, str]]:
+    with path.open(newline="", encoding="utf-8") as file:
         return list(csv.DictReader(file))
+
+
+def times_table(rows: list[dict[str, str]]) -> str:
+    lines = ["| instance | " + " | ".join(f"`{kind}`" for kind in EVIDENCE) + " |", "|---|" + "---:|" * len(EVIDENCE)]
+    for name in TIMED:
+        ns = {row["evidence"]: float(row["ns"]) for row in rows if row["instance"] == name}
+        cells = [f"{ns[kind]:,.0f} ns ({ns[kind] / ns['practical']:.2f})" for kind in EVIDENCE]
+        lines.append(f"| `{name}` | " + " | ".join(cells) + " |")
+    return "\n".join(lines)
 
 
 def ratios(rows: list[dict[str, str]], instance: str) -> dict[str, float]:
@@ -79,13 +106,18 @@ def table(rows: list[dict[str, str]], kinds: list[str]) -> str:
     return "\n".join(lines)
 
 
-def fill(page: str, rows: list[dict[str, str]]) -> str:
-    for name, kinds in {"costs": EVIDENCE, "scales": [f"rho={rho:g}" for rho in RHOS]}.items():
+def fill(page: str, rows: list[dict[str, str]], timed: list[dict[str, str]]) -> str:
+    texts = {
+        "costs": table(rows, EVIDENCE),
+        "scales": table(rows, [f"rho={rho:g}" for rho in RHOS]),
+        "times": times_table(timed),
+    }
+    for name, text in texts.items():
         before, start, rest = page.partition(f"<!-- {name} -->\n")
         _, end, after = rest.partition("<!-- end -->")
         if not start or not end:
             raise ValueError(f"the page has no place for {name!r}")
-        page = f"{before}{start}{table(rows, kinds)}\n{end}{after}"
+        page = f"{before}{start}{text}\n{end}{after}"
     return page
 
 
@@ -101,15 +133,20 @@ def missed(rows: list[dict[str, str]]) -> list[str]:
     return found
 
 
-def main() -> int:
-    rows = measure()
-    RESULTS.parent.mkdir(exist_ok=True)
-    with RESULTS.open("w", newline="", encoding="utf-8") as file:
-        writer = csv.DictWriter(file, COLUMNS, lineterminator="\n")
+def write(rows: list[dict[str, Any]], path: Path) -> None:
+    path.parent.mkdir(exist_ok=True)
+    with path.open("w", newline="", encoding="utf-8") as file:
+        writer = csv.DictWriter(file, list(rows[0]), lineterminator="\n")
         writer.writeheader()
         for row in rows:
             writer.writerow({key: f"{value:.6g}" if isinstance(value, float) else value for key, value in row.items()})
-    PAGE.write_text(fill(PAGE.read_text(encoding="utf-8"), read()), encoding="utf-8")
+
+
+def main() -> int:
+    if "--times" not in sys.argv:
+        write(measure(), RESULTS)
+    write(times(), TIMES)
+    PAGE.write_text(fill(PAGE.read_text(encoding="utf-8"), read(), read(TIMES)), encoding="utf-8")
     print(*missed(read()) or ["every bar holds"], sep="\n")
     return len(missed(read()))
 

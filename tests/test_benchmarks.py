@@ -16,7 +16,9 @@ import paretoguard as pg
 
 BENCHMARKS = Path(__file__).parent.parent / "benchmarks"
 sys.path.insert(0, str(BENCHMARKS))  # they are scripts, not a package
-naive, speed, steady, table = (importlib.import_module(name) for name in ("naive", "speed", "steady", "table"))
+naive, speed, steady, table, evidence = (
+    importlib.import_module(name) for name in ("naive", "speed", "steady", "table", "evidence")
+)
 
 SMALL = ["secukinumab", "explainability", "racing-5", "covboost:constrained=false"]
 LARGER = ["random:K=12,d=1,m=1", "random:K=30,d=2,m=0", "random:K=25,d=3,m=1,noise=bernoulli", "front:K=30,d=3"]
@@ -83,3 +85,13 @@ def test_the_results_name_no_path() -> None:
     text = speed.RESULTS.read_text(encoding="utf-8")
     private = (str(Path.home()), str(BENCHMARKS.parent), sys.executable)
     assert [path for path in private if len(path) > 1 and path in text] == []
+
+
+def test_the_page_on_evidence_shows_what_was_measured_and_every_bar_holds() -> None:
+    rows, timed = evidence.read(), evidence.read(evidence.TIMES)
+    page = evidence.PAGE.read_text(encoding="utf-8")
+    assert evidence.fill(page, rows, timed) == page
+    assert evidence.missed(rows) == []
+    for name in evidence.TIMED:
+        ns = {row["evidence"]: float(row["ns"]) for row in timed if row["instance"] == name}
+        assert ns["certified"] <= 5 * ns["practical"]

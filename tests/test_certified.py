@@ -155,12 +155,13 @@ def exceed(log_e: Any, level: float = 0.05) -> int:
     return int(np.count_nonzero(log_e.max(axis=1) >= -np.log(level)))
 
 
-def test_averaging_is_valid_and_the_larger_of_two_or_a_product_of_dependent_ones_is_not() -> None:
+def test_averaging_is_valid_and_the_largest_of_several_or_a_product_of_dependent_ones_is_not() -> None:
     S = walks(4_000, 3_000, seed=5)
     near, far = row(S, 3.0), row(S, 300.0)
     assert not too_many(exceed(near), 4_000, 0.05)
-    assert not too_many(exceed(np.logaddexp(near, far) - np.log(2.0)), 4_000, 0.05)
-    assert too_many(exceed(np.maximum(near, far)), 4_000, 0.05)
+    rows = [row(walks(4_000, 3_000, seed), 10.0) for seed in (11, 12, 13)]  # of a feasible arm on three borders
+    assert not too_many(exceed(np.logaddexp.reduce(rows) - np.log(3.0)), 4_000, 0.05)
+    assert too_many(exceed(np.max(rows, axis=0)), 4_000, 0.05)
     assert too_many(exceed(near + far), 4_000, 0.05)  # two rows over the same objective
     T = walks(4_000, 3_000, seed=6)
     half = np.log(0.5)

@@ -336,7 +336,7 @@ def test_engine_units_by_hand() -> None:
     for part in space:
         if isinstance(part, np.ndarray):
             assert part.flags.c_contiguous
-            assert part.dtype in (np.float64, np.int64)
+            assert part.dtype in (np.float64, np.int64, np.uint8)
 
 
 @pytest.mark.parametrize(

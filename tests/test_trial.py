@@ -1,5 +1,6 @@
 """identify and Trial: budgets, bad measurements, edge cases of the problem."""
 
+import re
 from collections.abc import Mapping
 from typing import Any
 
@@ -116,6 +117,36 @@ def test_an_exact_objective_is_certain_after_one_pull() -> None:
     assert result.verdicts["a"].reason == "b is at least as good in every objective: price lower by 1, size equal"
 
 
+def test_what_was_certain_once_stays_and_its_contrary_is_an_alarm() -> None:
+    trial = pg.Trial(pg.Problem({"x": "max"}, arms=["a"], noise=pg.Gaussian(1.0), constraints=["x >= 0"]))
+
+    def tell(value: float, times: int) -> pg.Verdict:
+        for _ in range(times):
+            trial.tell("a", {"x": value})
+        return trial.verdicts()["a"]
+
+    first = tell(1.0, 40)
+    assert first.status == "optimal"
+    assert "certain since" not in first.reason
+    later = tell(-1.0, 40)
+    assert later.status == trial.statuses()["a"] == "optimal"
+    assert later.reason.startswith("every constraint holds")
+    assert re.search(r"; certain since sample [12]\d$", later.reason)
+    assert (later.pulls, later.mean["x"]) == (80, pytest.approx(0.0))
+    assert trial.result().notes == ()
+    assert tell(-1.0, 200).status == "optimal"
+    (note,) = trial.result().notes
+    assert note.startswith("assumptions violated? Of a one thing was certified and later its contrary")
+
+
+def test_nothing_is_certain_of_arms_never_pulled() -> None:
+    for noise in (pg.Exact(), pg.Gaussian(1.0)):
+        trial = pg.Trial(pg.Problem({"x": "max"}, arms=["a", "b"], noise=noise))
+        for _ in range(50):
+            trial.tell("a", {"x": 7.0})
+            assert trial.statuses() == {"a": "undecided", "b": "undecided"}
+
+
 def test_equal_exact_arms_dominate_each_other_at_any_look() -> None:
     trial = pg.Trial(pg.Problem({"x": "max"}, arms=["a", "b"], noise=pg.Exact()))
     for arm in ("a", "b"):
@@ -178,11 +209,11 @@ def test_special_cases_need_no_special_code(dimension: int) -> None:
 def test_ties_end_at_the_budget_and_with_a_tolerance_are_returned() -> None:
     same = {"a": (0.5,), "b": (0.5,)}
     exact = pg.Problem({"x": "max"}, arms=["a", "b"], noise=pg.Bernoulli())
-    result = pg.identify(exact, coin(same, ("x",)), evidence="theorem", budget=20_000)
+    result = pg.identify(exact, coin(same, ("x",)), budget=20_000)
     assert result.stopped == "budget"
     assert {verdict.status for verdict in result.verdicts.values()} == {"undecided"}
     loose = pg.Problem({"x": "max"}, arms=["a", "b"], noise=pg.Bernoulli(), tolerance=0.1)
-    result = pg.identify(loose, coin(same, ("x",)), evidence="theorem", delta=0.1)
+    result = pg.identify(loose, coin(same, ("x",)), delta=0.1)
     assert result.stopped == "answered"
     assert result.pareto == ("a", "b")
 
@@ -196,7 +227,7 @@ def test_explanations_speak_of_the_tolerance() -> None:
         tolerance={"x": 0.1, "y": 0.1, "x >= 0.5": 0.2},
     )
     same = {"a": (0.52, 0.5), "b": (0.52, 0.5)}
-    result = pg.identify(stated, coin(same, ("x", "y")), evidence="theorem", delta=0.1)
+    result = pg.identify(stated, coin(same, ("x", "y")), delta=0.1)
     for arm, other in (("a", "b"), ("b", "a")):
         reason = result.verdicts[arm].reason
         assert "every constraint holds within its tolerance, the tightest, 'x >= 0.5', within 0.2" in reason

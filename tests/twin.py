@@ -364,14 +364,15 @@ class Twin:
         """Codes 0 undecided, 1 optimal, 2 dominated, 3 infeasible, from chains of certified claims."""
         self.prepare()
         K = self.problem.arms
-        below = [[i != j and self.m_minus(i, j) >= 0 for j in range(K)] for i in range(K)]
+        seen = [n > 0 for n in self.counts]  # nothing is certain of the others
+        below = [[i != j and seen[i] and seen[j] and self.m_minus(i, j) >= 0 for j in range(K)] for i in range(K)]
         for k, i, j in itertools.product(range(K), repeat=3):  # transitive closure
             below[i][j] = below[i][j] or (below[i][k] and below[k][j])
         feasible = [self.inside[i] and self.gamma[i] >= 0 for i in range(K)]
         infeasible = [not self.inside[i] and self.gamma[i] >= 0 for i in range(K)]
         codes = []
         for i in range(K):
-            clear = [k == i or self.M_minus(i, k) >= 0 for k in range(K)]
+            clear = [k == i or (seen[k] and self.M_minus(i, k) >= 0) for k in range(K)]
             beaten = any(below[i][j] and feasible[j] for j in range(K) if j != i)
             unbeaten = feasible[i] and all(
                 infeasible[j]

@@ -46,9 +46,23 @@ def is_feasible(now: Any, state: State, i: int) -> bool:
 def _someone_above(evidence: NamedTuple, now: Any, space: Space, state: State, i: int) -> int:
     """An arm that i is certified to be dominated by, feasible or not; -1 if there is none."""
     for k in range(space.arms):
-        if k != i and dominated(evidence, now, space, state, i, k) >= 0.0:
+        if k != i and _is_below(evidence, now, space, state, i, k):
             return k
     return -1
+
+
+@inner
+def _is_below(evidence: NamedTuple, now: Any, space: Space, state: State, i: int, j: int) -> bool:
+    """Is i certified to be dominated by j?  Of arms never pulled nothing is certain."""
+    seen = state.counts[i] > 0 and state.counts[j] > 0
+    return seen and bool(dominated(evidence, now, space, state, i, j) >= 0.0)
+
+
+@inner
+def _is_not_below(evidence: NamedTuple, now: Any, space: Space, state: State, i: int, j: int) -> bool:
+    """Is i certified not to be dominated by j?"""
+    seen = state.counts[i] > 0 and state.counts[j] > 0
+    return seen and bool(undominated(evidence, now, space, state, i, j) >= 0.0)
 
 
 @inner
@@ -65,10 +79,10 @@ def _is_unbeaten(
     pending, left = 0, 0
     for j in range(space.arms):  # the usual reason why not: an arm nothing is certified above, not known harmless
         open_arm = j != i and above[j] < 0 and statuses[j] != INFEASIBLE
-        if open_arm and undominated(evidence, now, space, state, i, j) < 0.0:
+        if open_arm and not _is_not_below(evidence, now, space, state, i, j):
             return False
     for j in range(space.arms):
-        harmless = j == i or undominated(evidence, now, space, state, i, j) >= 0.0
+        harmless = j == i or _is_not_below(evidence, now, space, state, i, j)
         state.mark[j] = 1 if harmless else 0
         if harmless:
             state.queue[pending] = j
@@ -92,9 +106,9 @@ def _is_unbeaten(
 @inner
 def _is_harmless(evidence: NamedTuple, now: Any, space: Space, state: State, i: int, j: int, k: int) -> bool:
     """Is j certified below k, which i is not below?  Below i itself counts unless j is certified equal (exact ties)."""
-    if dominated(evidence, now, space, state, j, k) < 0.0:
+    if not _is_below(evidence, now, space, state, j, k):
         return False
-    return k != i or bool(dominated(evidence, now, space, state, i, j) < 0.0)
+    return k != i or not _is_below(evidence, now, space, state, i, j)
 
 
 @inner
@@ -122,7 +136,7 @@ def _spread_dominance(
                 for i in range(space.arms):
                     if i == k or (state.mark[i] == 1 and statuses[i] != UNDECIDED):
                         continue
-                    if dominated(evidence, now, space, state, i, k) >= 0.0:
+                    if _is_below(evidence, now, space, state, i, k):
                         via[i] = k
                         if statuses[i] == UNDECIDED:
                             statuses[i] = DOMINATED

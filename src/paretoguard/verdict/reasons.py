@@ -131,7 +131,8 @@ def _gain(
     """How much better j is than i in each objective, and the half-width of that difference."""
     gain = numbers.sign * (numbers.means[j] - numbers.means[i])
     half = limit(numbers.evidence, numbers.state, i, j)
-    return gain, np.where(numbers.sigma > 0, numbers.sigma * half, 0.0)
+    with np.errstate(invalid="ignore"):  # an exact objective of an arm never pulled
+        return gain, np.where(numbers.sigma > 0, numbers.sigma * half, 0.0)
 
 
 def _better(direction: str) -> str:

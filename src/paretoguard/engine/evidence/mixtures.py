@@ -79,7 +79,7 @@ def least_lead(first: float, second: float, required: float) -> float:
     """The least lead that `is_apart`, by bisection, rounded up."""
     total = first + second
     low = math.sqrt(2.0 * total * max(0.0, required - MOST_GAIN))
-    high = math.sqrt(2.0 * total * (required + LOG_SHARE))
+    high = math.sqrt(2.0 * total * (required + LOG_SHARE)) * (1.0 + 1e-12)
     for _ in range(40):
         middle = 0.5 * (low + high)
         if is_apart(middle, first, second, required):
