@@ -8,11 +8,7 @@ from twin import INF, Twin
 
 def log_twice_phi(z: float) -> float:
     """log(2 Phi(z))."""
-    if z > -5.0:
-        return math.log1p(math.erf(z * math.sqrt(0.5)))
-    inverse = 1.0 / (z * z)
-    half_log = math.log(2.0) - 0.5 * math.log(2.0 * math.pi)
-    return half_log - 0.5 * z * z - math.log(-z) + math.log1p(inverse * (3.0 * inverse - 1.0))
+    return math.log1p(math.erf(z * math.sqrt(0.5)))
 
 
 def log_sum(a: float, b: float) -> float:
@@ -31,16 +27,16 @@ class CertifiedTwin(Twin):
         self.pair_bar = math.log(max(K * (K - 1), 1) / (share * self.delta))
         self.q = [(n + 100.0) / (float(n) * n) if n else INF for n in self.counts]  # 1/q
         self.p = [0.5 * math.log((n + 100.0) / 100.0) for n in self.counts]
-        self.joint = problem.independent and d > 1
+        self.joint = problem.independent and d > 1 and self.pair_bar >= math.log(22.0)
         self.one_of = 0.5 / d + 0.5 ** (d + 1) if self.joint else 1.0 / max(d, 1)
         self.gamma = [self.weigh(i) - self.row_bar if self.counts[i] else -INF for i in range(K)]
         self.sort_arms()
 
     def weigh(self, i: int) -> float:
-        problem, loose = self.problem, any(self.problem.row_tolerance)
+        problem = self.problem
         if self.inside[i]:
-            rows = [row for row, needed in enumerate(problem.needed) if needed or loose]
-            return min((self.row_value(i, row, problem.row_tolerance[row], holds=True) for row in rows), default=INF)
+            slops = enumerate(problem.row_tolerance)
+            return min((self.row_value(i, row, slop, holds=True) for row, slop in slops), default=INF)
         if self.eta[i] == INF:
             return INF
         values = {r: self.row_value(i, r, 0.0, holds=False) for r, needed in enumerate(problem.needed) if needed}
@@ -72,7 +68,7 @@ class CertifiedTwin(Twin):
         (c,) = touched
         low = self.problem.least[c]
         limits = [(A[c] * (bound + s) - low) / 2.0 for s in (self.problem.row_tolerance[row], 0.0)]
-        if not all(0.0 < limit < 1.0 and limit * (1.0 - limit) < 0.2 for limit in limits):
+        if not all(1e-9 < limit < 1.0 - 1e-9 and limit * (1.0 - limit) < 0.2 for limit in limits):
             return None
         limit = (A[c] * (bound + slop) - low) / 2.0
         share = 0.5 * (self.means[i][c] - low)
@@ -90,6 +86,10 @@ class CertifiedTwin(Twin):
         return best + math.log(total / 18)
 
     def row(self, z: float, i: int) -> float:
+        if z <= -5.0:  # far on the wrong side: an expansion of log 2 Phi(z) + z²/2
+            inverse = 1.0 / (z * z)
+            series = inverse * (-1.0 + inverse * (3.0 - 15.0 * inverse))
+            return math.log(2.0) - 0.5 * math.log(2.0 * math.pi) - math.log(-z) + math.log1p(series) - self.p[i]
         return 0.5 * z * z - self.p[i] + log_twice_phi(z)
 
     def certain(self, lead: float, i: int, j: int, required: float) -> bool:

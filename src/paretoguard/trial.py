@@ -66,6 +66,7 @@ class Trial:
         self._answered = False
         self._kept: dict[str, tuple[Verdict, int]] = {}  # what was certain first, and after how many samples
         self._contradicted: set[str] = set()
+        self._keeps = settings.guarantee(self.evidence) != settings.HEURISTIC and not any(problem.tolerance.values())
         self._stride = max(1, self._space.arms**2 // PAIRS_PER_RESULT)
 
     @property
@@ -102,7 +103,7 @@ class Trial:
         place = self._place[arm]
         observe_result(self._space, self._state, place, row)
         self._answered = False  # until the next look
-        if self.samples % self._stride == 0:
+        if self._keeps and self.samples % self._stride == 0:
             self._settle()
         if self._queue and self._queue[0] == place:
             self._queue.pop(0)
@@ -137,14 +138,17 @@ class Trial:
     def _settle(self) -> tuple[NDArray[uint8], NDArray[int64]]:
         """Each arm's status by the present evidence, and the arm next to it on its chain of dominance (or -1).
 
-        What is certain for the first time is kept for good. So that this does not depend on when somebody looks, it is
-        done after every result (with many arms, after every so many).
+        What is certain for the first time is kept for good, where a guarantee says that all claims ever made hold
+        together: heuristic evidence has none, and with tolerances an arm may be feasible up to one and infeasible as
+        well. It is done after every result (with many arms, after every so many), so that it does not matter who looks.
         """
         K = self._space.arms
         statuses, via = np.zeros(K, dtype=uint8), np.zeros(K, dtype=int64)
         settle_now(self._levels, self._space, self._state, statuses, via)
         if self._answered:
             answer_now(self._policy, self._levels, self._space, self._state, statuses)
+        if not self._keeps:
+            return statuses, via
         certain = np.flatnonzero(statuses)
         new = [int(i) for i in certain if self.problem.arms[i] not in self._kept]
         if new:

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from paretoguard.engine.claims import DOMINATED, INFEASIBLE, OPTIMAL, UNDECIDED
 from paretoguard.engine.evidence.parts import (
     dominated,
+    gap_radius,
     lead_radius,
     moment,
     pair_radius,
@@ -41,13 +42,7 @@ def limits(
 @entry
 def difference_limit(evidence: NamedTuple, state: State, i: int, j: int) -> float:
     """Half-width of the difference of two arms in one coordinate, in engine units."""
-    return float(pair_radius(evidence, present(evidence, state), state, i, j))
-
-
-@entry
-def lead_limit(evidence: NamedTuple, state: State, i: int, j: int) -> float:
-    """The same in the coordinate in which i leads j most."""
-    return float(lead_radius(evidence, present(evidence, state), state, i, j))
+    return float(gap_radius(evidence, present(evidence, state), state, i, j))
 
 
 @entry

@@ -15,6 +15,8 @@ from paretoguard.problem.noise import Noise, finite_number
 Floats = NDArray[float64]
 Means = ArrayLike | Mapping[str, Mapping[str, float]]
 
+LARGEST = 1e140  # of a measurement, in standard deviations: sums and squares must not overflow
+
 
 def read_values(arm: str, values: Any, noise: Mapping[str, Noise]) -> Floats:
     """One measurement of an arm, {objective: value}, as an array [d] in the order of the objectives."""
@@ -116,6 +118,8 @@ def _value(arm: str, objective: str, given: Any, model: Noise) -> float:
             f"arm '{arm}', objective '{objective}': got {given!r}, expected {model.expected} "
             f"({type(model).__name__} noise)"
         )
+    if abs(number) > LARGEST * min(1.0, model.sigma or 1.0):
+        raise ProblemError(f"arm '{arm}', objective '{objective}': {number:g} is too large; measure in a larger unit")
     return number
 
 

@@ -137,7 +137,7 @@ def least_values(noise: Sequence[Noise], scale: Floats) -> Floats:
     found = np.full(len(noise), -np.inf)
     for c, model in enumerate(noise):
         low, high = model.support
-        if np.isfinite(low) and np.isfinite(high) and np.isclose(model.sigma, (high - low) / 2):
+        if np.isfinite(low) and np.isfinite(high) and abs(2 * model.sigma / (high - low) - 1) < 1e-12:
             found[c] = min(low * scale[c], high * scale[c])
     return found
 

@@ -2,7 +2,7 @@
 
 import itertools
 import math
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -13,13 +13,11 @@ from numpy.typing import NDArray
 from paretoguard.engine.claims import DOMINATED as DOMINATED_CODE
 from paretoguard.engine.claims import INFEASIBLE as INFEASIBLE_CODE
 from paretoguard.engine.claims import OPTIMAL as OPTIMAL_CODE
-from paretoguard.engine.probe import closest_rival, difference_limit, lead_limit, likeliest_dominator
+from paretoguard.engine.probe import closest_rival, difference_limit, likeliest_dominator
 from paretoguard.problem import STATUSES
 from paretoguard.verdict.missing import open_claims
 from paretoguard.verdict.numbers import Snapshot, tightest
 from paretoguard.verdict.result import Missing, Verdict, show, show_least
-
-Limit = Callable[[Any, Any, int, int], float]
 
 
 def explain(
@@ -125,12 +123,10 @@ def _chain(i: int, via: NDArray[int64]) -> list[int]:
     return chain
 
 
-def _gain(
-    numbers: Snapshot, i: int, j: int, limit: Limit = difference_limit
-) -> tuple[NDArray[float64], NDArray[float64]]:
+def _gain(numbers: Snapshot, i: int, j: int) -> tuple[NDArray[float64], NDArray[float64]]:
     """How much better j is than i in each objective, and the half-width of that difference."""
     gain = numbers.sign * (numbers.means[j] - numbers.means[i])
-    half = limit(numbers.evidence, numbers.state, i, j)
+    half = difference_limit(numbers.evidence, numbers.state, i, j)
     with np.errstate(invalid="ignore"):  # an exact objective of an arm never pulled
         return gain, np.where(numbers.sigma > 0, numbers.sigma * half, 0.0)
 
@@ -203,7 +199,7 @@ def _room_left(numbers: Snapshot, i: int, row: int) -> str:
 
 def _lead(numbers: Snapshot, i: int, rival: int) -> tuple[int, float, float]:
     """The objective in which i is furthest ahead of `rival` (in standard deviations), by how much, and at least."""
-    gain, half = _gain(numbers, rival, i, lead_limit)
+    gain, half = _gain(numbers, rival, i)
     exact = (numbers.sigma == 0) & (gain > 0)
     with np.errstate(divide="ignore", invalid="ignore"):
         scaled = np.where(numbers.sigma > 0, gain / numbers.sigma, np.where(exact, math.inf, -math.inf))

@@ -15,6 +15,7 @@ For sampling, claims about pairs are given in the form of widths: mean differenc
 
 import math
 from dataclasses import dataclass
+from numbers import Integral
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -27,12 +28,12 @@ from paretoguard.engine.evidence.mixtures import (
     is_apart,
     least_lead,
     log_sum,
-    log_twice_phi,
     row_evidence,
 )
 from paretoguard.engine.evidence.parts import (
     Moment,
     dominated,
+    gap_radius,
     lead_radius,
     moment,
     pair_radius,
@@ -52,6 +53,7 @@ if TYPE_CHECKING:
 
 RHO = 100.0
 NOMINAL = 1.1  # how much less than the two-sided form asks for is usually enough: 3/4 of a form nearly 4 times as large
+LEAST_JOINT = math.log(22.0)  # below that, products could make ties cost more than they are counted for
 LEAST = 0.05  # of what is required, where it would be less than nothing (delta near 1)
 ROUNDING = 1e-12
 
@@ -65,8 +67,8 @@ class CertifiedLevels(NamedTuple):
     lead_bar: float  # the same for one of the coordinates that are averaged
     joint_bar: float  # … and for several of them together; +inf where they cannot be multiplied
     limit_bar: float  # for the limits of all means together
-    log_rows: float  # log of the number of rows that are averaged
-    loose: bool  # is there a tolerance on rows?
+    slack_bar: float  # … of all slacks
+    gap_bar: float  # … of all differences
     inverse: NDArray[float64]  # [K] 1/q = (n + rho)/n^2
     penalty: NDArray[float64]  # [K] log((n + rho)/rho)/2
     leads: NDArray[float64]  # [d] scratch
@@ -86,8 +88,9 @@ class Certified:
     basis: ClassVar[str] = "an e-value for every claim, valid at all times at once"
 
     def __post_init__(self) -> None:
-        if self.expected_samples is not None and not self.expected_samples >= 1:
-            raise ValueError(f"expected_samples is {self.expected_samples!r}, expected a whole number of at least 1")
+        given = self.expected_samples
+        if given is not None and (isinstance(given, bool) or not isinstance(given, Integral) or not given >= 1):
+            raise ValueError(f"expected_samples is {given!r}, expected a whole number of at least 1")
 
     def fit(self, delta: float, space: Space) -> CertifiedLevels:
         """The thresholds for one problem and one delta."""
@@ -95,7 +98,7 @@ class Certified:
         has_rows, pairs = space.region.A.shape[0] > 0, K * (K - 1)
         share = 0.5 if has_rows and pairs > 0 else 1.0
         pair_bar = math.log(max(pairs, 1) / (share * delta))
-        is_joint = space.independent and d > 1
+        is_joint = space.independent and d > 1 and pair_bar >= LEAST_JOINT
         single = 0.5 / max(d, 1) + 0.5 ** (d + 1) if is_joint else 1.0 / max(d, 1)
         return CertifiedLevels(
             rho=self._rho(K, pair_bar),
@@ -104,8 +107,8 @@ class Certified:
             lead_bar=pair_bar - math.log(single),
             joint_bar=pair_bar + (d + 1) * LOG_2 if is_joint else math.inf,
             limit_bar=math.log(K * max(d, 1) / delta),
-            log_rows=math.log(max(int(space.needed.sum()), 1)),
-            loose=bool(np.any(space.row_tolerance > 0)),
+            slack_bar=math.log(K * max(space.region.A.shape[0], 1) / delta),
+            gap_bar=math.log(max(pairs, 1) * max(d, 1) / (2.0 * delta)),
             inverse=np.full(K, math.inf),
             penalty=np.zeros(K),
             leads=np.zeros(max(d, 1)),
@@ -159,15 +162,13 @@ def _weigh_feasible(evidence: CertifiedLevels, space: Space, state: "State", i: 
     """Every row must have its evidence: a false claim is false for one row."""
     root, least = math.sqrt(evidence.inverse[i]), math.inf
     for row in range(space.region.A.shape[0]):
-        if space.needed[row] == 0 and not evidence.loose:
-            continue  # the others imply it; with a tolerance, each has its own
         if evidence.tilts.used[row] == 1:
             value = _tilted(evidence, space, state, i, row, HOLDS)
         else:
             z = (_slack(space, state, i, row) + space.row_tolerance[row]) / (space.row_sigma[row] * root)
             value = row_evidence(z, evidence.penalty[i])
-        least = min(least, value)
-    return least
+        least = value if not value >= least else least  # what is no number is no evidence either
+    return least if least == least else -math.inf
 
 
 @inner
@@ -206,13 +207,8 @@ def _radius(evidence: CertifiedLevels, now: Moment, state: "State", i: int) -> f
 
 @row_radius.register(CertifiedLevels)
 def _row_radius(evidence: CertifiedLevels, now: Moment, space: Space, state: "State", i: int, row: int) -> float:
-    """The slack at which one row is certain, rounded up: 2 Phi(z) is no less than at a smaller z."""
-    required = evidence.row_bar + evidence.penalty[i]
-    if state.inside[i] == 0:
-        required += evidence.log_rows
-    z = math.sqrt(2.0 * max(0.0, required - LOG_2))
-    z = math.sqrt(2.0 * max(0.0, required - log_twice_phi(z)))
-    return z * space.row_sigma[row] * math.sqrt(evidence.inverse[i])
+    required = evidence.slack_bar + evidence.penalty[i]
+    return space.row_sigma[row] * math.sqrt(2.0 * evidence.inverse[i] * required)
 
 
 # --- two arms --------------------------------------------------------------------------------------------------------
@@ -273,6 +269,12 @@ def _jointly(evidence: CertifiedLevels, space: Space, state: "State", i: int, j:
 def _pair_radius(evidence: CertifiedLevels, now: Moment, state: "State", i: int, j: int) -> float:
     required = evidence.pair_bar + evidence.penalty[i] + evidence.penalty[j]
     return least_lead(evidence.inverse[i], evidence.inverse[j], required)
+
+
+@gap_radius.register(CertifiedLevels)
+def _gap_radius(evidence: CertifiedLevels, now: Moment, state: "State", i: int, j: int) -> float:
+    required = evidence.gap_bar + evidence.penalty[i] + evidence.penalty[j]
+    return math.sqrt(2.0 * (evidence.inverse[i] + evidence.inverse[j]) * required)
 
 
 @lead_radius.register(CertifiedLevels)

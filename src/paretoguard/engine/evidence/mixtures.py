@@ -24,13 +24,22 @@ def log_twice_phi(z: float) -> float:
     """log(2 Phi(z)); below -5 by the first terms of its expansion."""
     if z > -5.0:
         return math.log1p(math.erf(z * ROOT_HALF))
+    return log_tail(z) - 0.5 * z * z
+
+
+@inner
+def log_tail(z: float) -> float:
+    """log(2 Phi(z)) + z^2/2 for z <= -5: the first terms of its expansion, an even number of them, which is less."""
     inverse = 1.0 / (z * z)
-    return LOG_TWO_OVER_ROOT_TWO_PI - 0.5 * z * z - math.log(-z) + math.log1p(inverse * (3.0 * inverse - 1.0))
+    series = inverse * (-1.0 + inverse * (3.0 - 15.0 * inverse))
+    return LOG_TWO_OVER_ROOT_TWO_PI - math.log(-z) + math.log1p(series)
 
 
 @inner
 def row_evidence(z: float, penalty: float) -> float:
     """For "this row holds (or fails) by more than 0": the half-normal mixture at z = sum/sqrt(variance (n + rho))."""
+    if z <= -5.0:  # where z^2/2 would cancel
+        return log_tail(z) - penalty
     return 0.5 * z * z - penalty + log_twice_phi(z)
 
 

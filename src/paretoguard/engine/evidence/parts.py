@@ -73,6 +73,12 @@ def row_radius(evidence: NamedTuple, now: Any, space: Space, state: "State", i: 
 
 
 @part
+def gap_radius(evidence: NamedTuple, now: Any, state: "State", i: int, j: int) -> float:
+    """Half-width of the confidence interval of a difference in one coordinate. By default, pair_radius."""
+    raise TypeError(f"evidence {type(evidence).__name__} has no registered `gap_radius`")
+
+
+@part
 def pair_radius(evidence: NamedTuple, now: Any, state: "State", i: int, j: int) -> float:
     """The difference of arms i and j in one coordinate at which it counts as certain, in engine units."""
     raise TypeError(f"evidence {type(evidence).__name__} has no registered `pair_radius`")
@@ -96,6 +102,11 @@ def widening(evidence: NamedTuple, now: Any, then: Any, state: "State", i: int) 
 @prepare.register(object)
 def _keep_nothing(evidence: NamedTuple, state: "State", i: int) -> None:
     return None
+
+
+@gap_radius.register(object)
+def _as_certain(evidence: NamedTuple, now: Any, state: "State", i: int, j: int) -> float:
+    return pair_radius(evidence, now, state, i, j)
 
 
 @lead_radius.register(object)

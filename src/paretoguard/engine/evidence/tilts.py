@@ -50,7 +50,7 @@ def tilts(space: Space) -> Tilts:
             bound = (A[row, c] * (b[row] + slop) - space.least[c]) / 2.0  # in the range [0, 1]
             flip = upper == (side == HOLDS)  # "x <= bound" holds: small values speak for it
             r = 1.0 - bound if flip else bound
-            if not (math.isfinite(r) and 0.0 < r < 1.0 and r * (1.0 - r) < SHARPER):
+            if not (math.isfinite(r) and 1e-9 < r < 1.0 - 1e-9 and r * (1.0 - r) < SHARPER):
                 break
             made.flipped[row, side] = flip
             for g in range(GRID):
