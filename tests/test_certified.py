@@ -1,6 +1,7 @@
-"""Error rates of `certified` on instances built to break bounds, with exact binomial limits; broken bounds are caught.
+"""Error rates of `certified` on instances built to break bounds, with exact binomial limits; broken rows are caught.
 
-Each check allows the error count that a true rate of exactly delta would exceed with probability 1e-4 only.
+Claims about pairs are too careful for frequencies to show a mistake: see test_mixtures. Each check allows the error
+count that a true rate of exactly delta would exceed with probability 1e-4 only.
 """
 
 from dataclasses import dataclass
@@ -76,11 +77,6 @@ def test_claims_keep_their_level_where_all_is_nearly_tied(K: int, d: int) -> Non
     assert not too_many(errors(ties(K, d), "certified", 0.2, budget=40 * K, runs=runs), runs, 0.2)
 
 
-def test_pairs_that_ask_for_too_little_are_caught() -> None:
-    """Claims about pairs are so careful that only a gross mistake shows: the mixtures are tested one by one."""
-    assert too_many(errors(ties(10, 1), Hasty(), 0.2, budget=1_000), RUNS, 0.2)
-
-
 def test_a_row_that_an_exact_one_implies_only_without_its_tolerance_is_still_checked() -> None:
     problem = pg.Problem(
         {"x": "max", "price": "min"},
@@ -111,17 +107,6 @@ class Optimistic(pg.evidence.Certified):
     def fit(self, delta: float, space: Space) -> CertifiedLevels:
         levels = super().fit(delta, space)
         return levels._replace(row_bar=levels.row_bar - np.log(2.0))
-
-
-@dataclass(frozen=True)
-class Hasty(pg.evidence.Certified):
-    """Pairs that ask for 5 less than they should."""
-
-    name: ClassVar[str] = "hasty"
-
-    def fit(self, delta: float, space: Space) -> CertifiedLevels:
-        levels = super().fit(delta, space)
-        return levels._replace(pair_bar=levels.pair_bar - 5.0, lead_bar=levels.lead_bar - 5.0)
 
 
 def test_rows_that_ask_for_too_little_are_caught() -> None:
