@@ -14,6 +14,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar
 
+from table import put
+
 import paretoguard as pg
 from paretoguard.engine.evidence.certified import CertifiedLevels
 from paretoguard.engine.space import Space
@@ -95,7 +97,7 @@ def ratios(rows: list[dict[str, str]], instance: str) -> dict[str, float]:
     return {kind: value / mean["practical"] for kind, value in mean.items()}
 
 
-def table(rows: list[dict[str, str]], kinds: list[str]) -> str:
+def costs(rows: list[dict[str, str]], kinds: list[str]) -> str:
     lines = [
         "| instance | K | " + " | ".join(f"`{kind}`" for kind in kinds) + " |",
         "|---|---:|" + "---:|" * len(kinds),
@@ -109,18 +111,8 @@ def table(rows: list[dict[str, str]], kinds: list[str]) -> str:
 
 
 def fill(page: str, rows: list[dict[str, str]], timed: list[dict[str, str]]) -> str:
-    texts = {
-        "costs": table(rows, EVIDENCE),
-        "scales": table(rows, [f"rho={rho:g}" for rho in RHOS]),
-        "times": times_table(timed),
-    }
-    for name, text in texts.items():
-        before, start, rest = page.partition(f"<!-- {name} -->\n")
-        _, end, after = rest.partition("<!-- end -->")
-        if not start or not end:
-            raise ValueError(f"the page has no place for {name!r}")
-        page = f"{before}{start}{text}\n{end}{after}"
-    return page
+    scales = costs(rows, [f"rho={rho:g}" for rho in RHOS])
+    return put(page, {"costs": costs(rows, EVIDENCE), "scales": scales, "times": times_table(timed)})
 
 
 def missed(rows: list[dict[str, str]]) -> list[str]:

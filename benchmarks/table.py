@@ -70,7 +70,13 @@ def machine(results: dict[str, Any]) -> str:
 
 def fill(page: str, results: dict[str, Any]) -> str:
     """The page with what stands between its markers replaced."""
-    texts = {"machine": machine(results), "bars": bars(results["rows"]), "costs": costs(results["algorithms"])}
+    return put(
+        page, {"machine": machine(results), "bars": bars(results["rows"]), "costs": costs(results["algorithms"])}
+    )
+
+
+def put(page: str, texts: dict[str, str]) -> str:
+    """The page with each text between its markers, <!-- name --> and <!-- end -->."""
     for name, text in texts.items():
         before, start, rest = page.partition(f"<!-- {name} -->\n")
         _, end, after = rest.partition("<!-- end -->")

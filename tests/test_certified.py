@@ -141,6 +141,12 @@ def test_a_known_correlation_is_used_and_a_wrong_independence_is_caught() -> Non
     assert not too_many(errors(instance, Declared(dependence="unknown"), 0.05, budget=3_000), RUNS, 0.05)
 
 
+@pytest.mark.parametrize("given", [0, -3, float("inf"), 2.5, True])
+def test_a_number_of_samples_that_is_none_is_refused(given: Any) -> None:
+    with pytest.raises(ValueError, match="expected a whole number of at least 1"):
+        pg.evidence.Certified(expected_samples=given)
+
+
 def walks(runs: int, steps: int, seed: int) -> Any:
     """Sums of standard normal numbers, [runs, steps]."""
     return np.cumsum(np.random.default_rng(seed).normal(size=(runs, steps)), axis=1)

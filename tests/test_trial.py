@@ -156,6 +156,13 @@ def test_without_a_guarantee_for_all_times_verdicts_follow_the_present_evidence(
     assert trial.result().notes == ()
 
 
+def test_values_whose_sums_would_overflow_are_refused() -> None:
+    trial = pg.Trial(pg.Problem({"x": "max"}, arms=["a", "b"], noise=pg.Gaussian(1.0)))
+    with pytest.raises(pg.SampleError, match=r"arm 'a', objective 'x': 1.7e\+308 is too large"):
+        trial.tell("a", {"x": 1.7e308})
+    assert trial.samples == 0
+
+
 def test_nothing_is_certain_of_arms_never_pulled() -> None:
     for noise in (pg.Exact(), pg.Gaussian(1.0)):
         trial = pg.Trial(pg.Problem({"x": "max"}, arms=["a", "b"], noise=noise))

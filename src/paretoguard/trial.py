@@ -121,7 +121,7 @@ class Trial:
                 )
 
     def verdicts(self) -> dict[str, Verdict]:
-        """Each arm's verdict: what is certain now, or was certain before; an arm once certified stays so."""
+        """Each arm's verdict: what is certain now or, where a guarantee carries it (see `_settle`), was so before."""
         statuses, via = self._settle()
         shown = self._explain(statuses, via, range(self._space.arms))
         for arm, (first, samples) in self._kept.items():

@@ -183,7 +183,7 @@ def _mend_leads(evidence: NamedTuple, now: Any, space: Space, state: State, riva
 
     - The row of an arm that has changed, or is new in O_t, is unknown: its bound is -inf.
     - In every other row, M^-(i,j) at such an arm j is looked at anew; at the arms j that have not changed it has fallen
-      by no more than the width of the least pulled pair has grown, rounding apart.
+      by no more than `_widening` says, rounding apart.
     - An arm that left O_t can only have raised a minimum.
     """
     fall = _widening(evidence, now, state, rivals, size)
