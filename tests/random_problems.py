@@ -49,6 +49,45 @@ def wide_front(rng: np.random.Generator) -> pg.Instance:
     return pg.Instance(problem, means)
 
 
+def correlated_instance(rng: np.random.Generator) -> pg.Instance:
+    """Up to 7 arms with Gaussian objectives of a known covariance."""
+    K, d = int(rng.integers(2, 8)), int(rng.integers(2, 5))
+    names = [f"x{c}" for c in range(d)]
+    factor = rng.normal(size=(d, d + 1)) + rng.choice([0.0, 1.5])
+    std = rng.choice([0.3, 1.0], size=d)
+    covariance = factor @ factor.T
+    covariance *= np.outer(std, std) / np.sqrt(np.outer(np.diag(covariance), np.diag(covariance)))
+    problem = pg.Problem(
+        {name: str(rng.choice(["max", "min"])) for name in names},
+        arms=[f"arm{i}" for i in range(K)],
+        noise=pg.Gaussian(np.sqrt(np.diag(covariance)).tolist()),
+        constraints=[f"{names[0]} + {names[1]} <= 1.5"] if rng.random() < 0.5 else (),
+        dependence=covariance,
+        tolerance=float(rng.choice([0.0, 0.0, 0.05])),
+        name="correlated",
+    )
+    return pg.Instance(problem, np.round(rng.uniform(0, 1, (K, d)), 1 if rng.random() < 0.4 else 3))
+
+
+def with_unknown_scales(rng: np.random.Generator, problem: pg.Problem) -> pg.Problem:
+    """The same problem, but not saying how noisy one of its noisy objectives is, or all."""
+    noisy = [name for name, model in problem.noise.items() if not isinstance(model, pg.Exact)]
+    hidden = noisy if rng.random() < 0.5 else noisy[:1]
+    noise: dict[str, pg.Noise] = {
+        name: pg.Unknown() if name in hidden else model for name, model in problem.noise.items()
+    }
+    A = [row.coefficients for row in problem.constraints]
+    return pg.Problem(
+        dict(problem.objectives),
+        arms=list(problem.arms),
+        noise=noise,
+        constraints=(A, [row.bound for row in problem.constraints]) if A else (),
+        dependence=problem.dependence,
+        tolerance=max(problem.tolerance.values()),
+        name=problem.name,
+    )
+
+
 def _noise(rng: np.random.Generator, kind: str) -> pg.Noise:
     if kind == "mixed":
         kind = str(rng.choice(["bernoulli", "gaussian", "bounded", "subgaussian", "exact"]))

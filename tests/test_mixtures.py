@@ -4,16 +4,19 @@ Claims about pairs are too careful for frequencies to catch a mistake (docs/guar
 proof is checked by itself.
 """
 
+import itertools
 import math
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 import pytest
+import quadprog
 from scipy import integrate, optimize, special, stats
 
 import paretoguard as pg
-from paretoguard.engine.evidence import mixtures, tilts
+from paretoguard.engine import bets
+from paretoguard.engine.evidence import mixtures, rates
 from paretoguard.engine.evidence.lil import threshold
 from paretoguard.engine.jit import entry
 
@@ -27,8 +30,23 @@ def log_twice_phi(z: float) -> float:
 
 
 @entry
-def tilt_evidence(made: tilts.Tilts, space: Any, mean: float, n: float, row: int, side: int) -> float:
-    return tilts.tilt_evidence(made, space, mean, n, row, side)
+def log_gamma(z: float) -> float:
+    return rates.log_gamma(z)
+
+
+@entry
+def regret(rate: float, n: float) -> float:
+    return rates.regret(rate, n)
+
+
+@entry
+def rate_evidence(first: float, n: float, second: float, m: float) -> float:
+    return rates.rate_evidence(first, n, second, m)
+
+
+@entry
+def bet_evidence(growth: Any, first: int, n: float) -> float:
+    return bets.bet_evidence(growth, first, n)
 
 
 @entry
@@ -203,39 +221,119 @@ def test_several_independent_leads_together_have_mean_at_most_1() -> None:
         assert max(single, pair) <= joint(lead, lead)
 
 
+def wealth(space: Any, side: int, values: list[float]) -> float:
+    """What the bets on the only row of a problem make of these results, in the user's units."""
+    made, first = space.bets, int(space.bets.first[0, side])
+    stakes = made.offset + made.slope * (np.array(values) * space.scale[0])[:, None]
+    return math.exp(bet_evidence(np.log(stakes).mean(axis=0), first, float(len(values))))
+
+
 @pytest.mark.parametrize("bound", ["x <= 0.05", "x >= 0.05", "x >= 0.9"])
-def test_rows_near_the_end_of_a_range_have_mean_1_at_the_boundary_and_less_beyond(bound: str) -> None:
-    """By enumeration of all counts of successes; and for the law on three points, whose mean is at most that."""
+@pytest.mark.parametrize("direction", ["max", "min"])
+def test_bets_have_mean_1_at_the_boundary_and_less_beyond(bound: str, direction: str) -> None:
+    """By enumeration of all counts of successes."""
     r = float(bound.split()[-1])
-    problem = pg.Problem({"x": "max"}, arms=["a"], noise=pg.Bernoulli(), constraints=[bound])
+    problem = pg.Problem({"x": direction}, arms=["a"], noise=pg.Bernoulli(), constraints=[bound])
     space = problem.space()
-    made = tilts.tilts(space)
-    assert made.used.tolist() == [1]
     for n in (1, 7, 60):
-        for side in (tilts.HOLDS, tilts.FAILS):
+        for side in (bets.HOLDS, bets.FAILS):
             # Null of "holds": the limit is violated or tight; of "fails": it holds.
             counts = np.arange(n + 1)
-            values = np.array([math.exp(tilt_evidence(made, space, 2.0 * k / n, float(n), 0, side)) for k in counts])
+            values = np.array([wealth(space, side, [1.0] * int(k) + [0.0] * int(n - k)) for k in counts])
             assert stats.binom.pmf(counts, n, r) @ values == pytest.approx(1.0, rel=1e-9)
-            beyond = 0.5 * r if (side == tilts.FAILS) == ("<=" in bound) else r + 0.5 * (1 - r)
+            beyond = 0.5 * r if (side == bets.FAILS) == ("<=" in bound) else r + 0.5 * (1 - r)
             assert stats.binom.pmf(counts, n, beyond) @ values < 1.0
             other = 0.5 * r if beyond > r else r + 0.5 * (1 - r)
             assert stats.binom.pmf(counts, n, other) @ values > 1.0
-    halves = [(p, q) for p in (0.0, 0.5, 1.0) for q in (0.0, 0.5, 1.0)]  # two results, each 0, 1/2 or 1
-    weights = {0.0: 0.6 * (1 - r), 0.5: 0.0, 1.0: r - 0.0}
-    weights[0.5] = 2 * min(r, 1 - r) * 0.4
-    weights[1.0] = r - 0.5 * weights[0.5]
-    weights[0.0] = 1.0 - weights[0.5] - weights[1.0]
-    total = sum(
-        weights[p] * weights[q] * math.exp(tilt_evidence(made, space, p + q, 2.0, 0, tilts.FAILS)) for p, q in halves
-    )
-    assert total <= 1.0
 
 
-def test_rows_in_the_middle_of_a_range_stay_sub_gaussian() -> None:
+def test_bets_on_values_between_have_mean_1_at_the_boundary_too() -> None:
+    """Three results, each low, in the middle or high: any law with that mean."""
+    problem = pg.Problem({"x": "min"}, arms=["a"], noise=pg.Bounded(-1.0, 3.0), constraints=["x <= 0.5"])
+    space = problem.space()
+    for middle in (0.0, 0.3, 0.6):
+        weights = {-1.0: 1.0 - middle - (1.5 - middle) / 4, 0.0: middle, 3.0: (1.5 - middle) / 4}
+        assert sum(value * weight for value, weight in weights.items()) == pytest.approx(0.5)
+        for side in (bets.HOLDS, bets.FAILS):
+            total = sum(
+                math.prod(weights[x] for x in result) * wealth(space, side, list(result))
+                for result in itertools.product(weights, repeat=3)
+            )
+            assert total == pytest.approx(1.0)
+
+
+def test_which_rows_are_bet_on() -> None:
+    """Of 0-and-1 outcomes those near the ends of the range, where a sum is not as good; of others all."""
     for bound in ("x <= 0.4", "x + y <= 0.1", "x <= 0"):
         problem = pg.Problem({"x": "max", "y": "max"}, arms=["a"], noise=pg.Bernoulli(), constraints=[bound])
-        assert tilts.tilts(problem.space()).used.tolist() == [0]
+        assert problem.space().bets.first.tolist() == [[-1, -1]]
+    problem = pg.Problem({"x": "max"}, arms=["a"], noise=pg.Bounded(0, 1), constraints=["x <= 0.4"])
+    assert problem.space().bets.first.tolist() == [[0, bets.GRID]]
+
+
+# --- two rates -------------------------------------------------------------------------------------------------------
+
+
+def test_log_gamma_is_that_of_the_literature() -> None:
+    for z in (0.5, 1.0, 1.5, 3.7, 11.9, 12.0, 250.5, 1e6, 1e9):
+        assert log_gamma(z) == pytest.approx(special.gammaln(z), rel=1e-14, abs=1e-14)
+
+
+@pytest.mark.parametrize(("n", "m"), [(1, 1), (4, 9), (30, 30), (2, 60)])
+def test_evidence_about_two_rates_has_a_mean_of_at_most_1(n: int, m: int) -> None:
+    """By enumeration, over equal rates and some where the first is below: the null of "the first is above"."""
+    first, second = np.arange(n + 1), np.arange(m + 1)
+    values = np.zeros((n + 1, m + 1))
+    for s in first:
+        for t in second:
+            x, y = s / n, t / m
+            regrets = regret(x, float(n)) + regret(y, float(m))
+            values[s, t] = math.exp(rate_evidence(x, float(n), y, float(m)) - regrets) if x > y else 0.0
+    for low, high in ((0.01, 0.01), (0.1, 0.1), (0.5, 0.5), (0.97, 0.97), (0.2, 0.3), (0.0, 0.9)):
+        mean = stats.binom.pmf(first, n, low) @ values @ stats.binom.pmf(second, m, high)
+        assert mean <= 1.0
+    # … and it is the least, over common rates, of the product of the two mixtures.
+    a, b = n, m // 2
+    mixed = [special.betaln(k + 0.5, size - k + 0.5) - special.betaln(0.5, 0.5) for k, size in ((a, n), (b, m))]
+    common = np.linspace(1e-6, 1 - 1e-6, 20_001)
+    likelihood = special.xlogy(a + b, common) + special.xlog1py(n + m - a - b, -common)
+    assert math.log(values[a, b]) == pytest.approx(sum(mixed) - likelihood.max(), abs=1e-6)
+
+
+def test_likelihoods_give_between_what_pinsker_says_and_twice_what_a_normal_law_does() -> None:
+    """The two bounds that save working them out."""
+    rng = np.random.default_rng(2)
+    for _ in range(4_000):
+        n, m = (float(round(10 ** rng.uniform(0, 6))) for _ in range(2))
+        x, y = (round(float(rng.beta(0.2, 0.2)) * size) / size for size in (n, m))
+        if x == y:
+            continue
+        found, total = rate_evidence(x, n, y, m), 1 / n + 1 / m
+        pooled = (n * x + m * y) / (n + m)
+        assert found >= (1 - 1e-9) * 2.0 * (x - y) ** 2 / total - 1e-9
+        assert found <= 0.7**-2 * (x - y) ** 2 / (2.0 * pooled * (1.0 - pooled) * total) + 1e-9
+
+
+# --- several coordinates together ------------------------------------------------------------------------------------
+
+
+def test_a_set_of_correlated_coordinates_has_the_least_of_its_quadratic_form() -> None:
+    """Where R^-1 l >= 0, l' R^-1 l is the least y' R^-1 y over y >= l; and a set without it has a subset with."""
+    rng = np.random.default_rng(4)
+    for _ in range(200):
+        d = int(rng.integers(2, 5))
+        factor = rng.normal(size=(d, d + 1)) + rng.choice([0.0, 1.5])
+        R = factor @ factor.T
+        R /= np.sqrt(np.outer(np.diag(R), np.diag(R)))
+        lead, precision = rng.normal(size=d), np.linalg.inv(R)
+        least = 2.0 * quadprog.solve_qp(precision, np.zeros(d), np.eye(d), lead)[1]
+        values = []
+        for size in range(1, d + 1):
+            for members in itertools.combinations(range(d), size):
+                dual = np.linalg.solve(R[np.ix_(members, members)], lead[list(members)])
+                if np.all(dual >= 0):
+                    values.append(float(dual @ lead[list(members)]))
+        assert max(values, default=0.0) == pytest.approx(least, rel=1e-7, abs=1e-9)
 
 
 def test_the_thresholds_of_kaufmann_and_koolen() -> None:

@@ -10,7 +10,7 @@ from paretoguard.engine.state import new_state
 from paretoguard.settings import Algorithm, Evidence
 from paretoguard.simulation import runner
 from paretoguard.simulation.rewards import source
-from random_problems import random_instance, wide_front
+from random_problems import correlated_instance, random_instance, wide_front, with_unknown_scales
 from twin import Twin, TwinProblem
 from twin_evidence import TWINS
 
@@ -25,6 +25,7 @@ EVIDENCE: dict[str, Evidence] = {
     "practical": pg.evidence.Practical(),
     "theorem": pg.evidence.Theorem(),
     "certified": pg.evidence.Certified(),
+    "certified:order=asked": pg.evidence.Certified(order="asked"),
     "lil": pg.evidence.Lil(),
     "hanson-wright": pg.evidence.HansonWright(),
 }
@@ -35,21 +36,29 @@ def twin_problem(problem: pg.Problem) -> TwinProblem:
     fields = {
         name: value.tolist() if isinstance(value, np.ndarray) else value for name, value in space._asdict().items()
     }
-    region = fields.pop("region")
-    fields.pop("objectives")
-    return TwinProblem(A=region.A.tolist(), b=region.b.tolist(), **fields)
+    region, ranges = fields.pop("region"), fields.pop("ranges")
+    for name in ("objectives", "bets"):
+        fields.pop(name)
+    ends = {name: values.tolist() for name, values in ranges._asdict().items()}
+    return TwinProblem(A=region.A.tolist(), b=region.b.tolist(), **ends, **fields)
 
 
-def compare(instance: pg.Instance, algorithm: str, evidence: str, seed: int, decisions: int) -> None:
-    """Step engine and twin together; runs follow one another until enough decisions have been compared."""
-    space, drawn_from = instance.problem.space(), source(instance)
+def compare(
+    instance: pg.Instance, algorithm: str, evidence: str, seed: int, decisions: int, problem: pg.Problem | None = None
+) -> None:
+    """Step engine and twin together; runs follow one another until enough decisions have been compared.
+
+    `problem` is what both are told, if it is not that of the instance.
+    """
+    stated = problem or instance.problem
+    space, drawn_from = stated.space(), source(instance)
     delta = 0.1
     made = 0
     for run in range(10**6):
         policy, levels = POLICIES[algorithm].fit(space), EVIDENCE[evidence].fit(delta, space)
         state, twin = (
             new_state(space, key(seed, run)),
-            TWINS.get(evidence, Twin)(twin_problem(instance.problem), evidence, delta),
+            TWINS.get(evidence, Twin)(twin_problem(stated), evidence, delta),
         )
         budget = 5 + 40 * (run % 7)  # short runs too: verdicts before the end
         row = np.zeros(space.objectives)
@@ -105,6 +114,19 @@ def test_the_engine_decides_as_the_twin_does_with_every_evidence(algorithm: str,
             compare(instance, algorithm, evidence, number, decisions=600)
             compared += 1
     assert compared > 2
+
+
+@pytest.mark.parametrize("how", ["unknown", "correlated", "asked"])
+def test_the_engine_decides_as_the_twin_does_where_scales_are_learnt_correlated_or_results_late(how: str) -> None:
+    for number in range(40):
+        rng = np.random.default_rng([3, number])
+        instance, problem = wide_front(rng) if number % 4 == 0 else random_instance(rng), None
+        if how == "correlated":
+            instance = correlated_instance(rng)
+        if how == "unknown":
+            problem = with_unknown_scales(rng, instance.problem)
+        evidence = "certified:order=asked" if how == "asked" else "certified"
+        compare(instance, "e-cape", evidence, number, decisions=500, problem=problem)
 
 
 @pytest.mark.parametrize("algorithm", sorted(POLICIES))

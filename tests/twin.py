@@ -32,7 +32,11 @@ class TwinProblem:
     row_tolerance: list[float]
     exact_row_tolerance: list[float]
     row_sigma: list[float]
-    least: list[float]
+    learnt: list[int]
+    row_learnt: list[int]
+    least: list[float]  # of coordinates with values in a range, 2 wide
+    binary: list[bool]  # … of which only the ends
+    correlation: list[list[float]]
     needed: list[int]
     row_group: list[int]
     row_groups: int
@@ -85,6 +89,7 @@ class Twin:
     means: list[list[float]] = field(default_factory=list)
     inside: list[bool] = field(default_factory=list)
     eta: list[float] = field(default_factory=list)
+    results: list[list[list[float]]] = field(default_factory=list)  # of each arm, in engine units
     decided: dict[int, int] = field(default_factory=dict)  # racing: arms that left the race
     vouched: set[int] = field(default_factory=set)  # racing with a tolerance: arms once certified feasible
     kept: list[int] | None = None  # two-stage: arms found feasible
@@ -97,6 +102,7 @@ class Twin:
         self.means = [[0.0] * d for _ in range(K)]
         self.inside = [False] * K
         self.eta = [0.0] * K
+        self.results = [[] for _ in range(K)]
 
     # --- results ---
     @property
@@ -106,8 +112,8 @@ class Twin:
     def observe(self, arm: int, reward: Sequence[float]) -> None:
         problem = self.problem
         self.counts[arm] += 1
-        for c in range(problem.objectives):
-            value = reward[problem.order[c]] * problem.scale[c]
+        self.results[arm].append([reward[problem.order[c]] * problem.scale[c] for c in range(problem.objectives)])
+        for c, value in enumerate(self.results[arm][-1]):
             self.sums[arm][c] += value
             self.means[arm][c] = self.sums[arm][c] / self.counts[arm] if c < problem.noisy else value
         self.locate(arm)

@@ -1,6 +1,11 @@
 """Twins of the kinds of evidence that are more than two thresholds: `certified` and `lil`, from their definitions."""
 
+import itertools
 import math
+import statistics
+
+import numpy as np
+from scipy import optimize, special
 
 from paretoguard.engine.evidence.lil import threshold  # compared with the values of the literature in test_evidence
 from twin import INF, Twin
@@ -27,8 +32,14 @@ class CertifiedTwin(Twin):
         self.pair_bar = math.log(max(K * (K - 1), 1) / (share * self.delta))
         self.q = [(n + 100.0) / (float(n) * n) if n else INF for n in self.counts]  # 1/q
         self.p = [0.5 * math.log((n + 100.0) / 100.0) for n in self.counts]
-        self.joint = problem.independent and d > 1 and self.pair_bar >= math.log(22.0)
-        self.one_of = 0.5 / d + 0.5 ** (d + 1) if self.joint else 1.0 / max(d, 1)
+        known = (problem.independent or problem.correlation) and d > 1 and not any(problem.learnt)
+        self.joint = bool(known and (problem.independent or d <= 6))
+        one_of = 0.75 / d + 0.25 * 0.5**d if self.joint else 1.0 / max(d, 1)
+        self.below_bar, self.lead_bar = self.pair_bar - math.log(one_of * max(d, 1)), self.pair_bar - math.log(one_of)
+        self.joint_bar = self.pair_bar - math.log(0.25) + d * math.log(2.0)
+        if self.evidence == "certified:order=asked":
+            self.joint, bar = False, self.pair_bar + math.log(3.0 * max(d, 1))
+            self.below_bar = self.lead_bar = optimize.brentq(lambda u: u - math.log(1.0 + u) - bar, bar, 10 * bar + 10)
         self.gamma = [self.weigh(i) - self.row_bar if self.counts[i] else -INF for i in range(K)]
         self.sort_arms()
 
@@ -53,14 +64,33 @@ class CertifiedTwin(Twin):
 
     def row_value(self, i: int, row: int, slop: float, *, holds: bool) -> float:
         """The e-value that a row holds, up to its tolerance, or fails."""
-        tilted = self.tilted(i, row, slop, holds)
-        if tilted is not None:
-            return tilted
-        slack = self.slacks(i)[row]
-        return self.row((slack + slop if holds else -slack) / (self.problem.row_sigma[row] * math.sqrt(self.q[i])), i)
+        wealth = self.wealth(i, row, slop, holds)
+        if wealth is not None:
+            return wealth
+        slack, scale = self.slacks(i)[row], self.row_scale(i, row)
+        if scale == INF:
+            return -INF
+        return self.row((slack + slop if holds else -slack) / (scale * math.sqrt(self.q[i])), i)
 
-    def tilted(self, i: int, row: int, slop: float, holds: bool) -> float | None:
-        """The same by likelihood ratios in the range [0, 1], for a limit near an end of it; None for all other rows."""
+    def row_scale(self, i: int, row: int) -> float:
+        """Declared or, along a row over an objective of unknown scale, that of the results."""
+        if not self.problem.row_learnt[row]:
+            return self.problem.row_sigma[row]
+        A = self.problem.A[row]
+        found = self.spread([sum(a * x for a, x in zip(A, result, strict=False)) for result in self.results[i]])
+        return math.sqrt(found)
+
+    def spread(self, values: list[float]) -> float:
+        """The variance of 30 or more values that vary; else +inf."""
+        if len(values) < 30 or max(values) - min(values) < 1e-12:
+            return INF
+        return statistics.variance(values)
+
+    def variance(self, i: int, c: int) -> float:
+        return self.spread([result[c] for result in self.results[i]]) if self.problem.learnt[c] else 1.0
+
+    def wealth(self, i: int, row: int, slop: float, holds: bool) -> float | None:
+        """The same by bets on the results in the range [0, 1]; None for rows that are not bet on."""
         A, bound = self.problem.A[row], self.problem.b[row]
         touched = [c for c, a in enumerate(A) if a]
         if len(touched) != 1 or any(self.problem.exact_part[row]) or self.problem.least[touched[0]] == -INF:
@@ -68,22 +98,21 @@ class CertifiedTwin(Twin):
         (c,) = touched
         low = self.problem.least[c]
         limits = [(A[c] * (bound + s) - low) / 2.0 for s in (self.problem.row_tolerance[row], 0.0)]
-        if not all(1e-9 < limit < 1.0 - 1e-9 and limit * (1.0 - limit) < 0.2 for limit in limits):
+        if not all(1e-9 < r < 1.0 - 1e-9 and (not self.problem.binary[c] or r * (1.0 - r) < 0.2) for r in limits):
             return None
         limit = (A[c] * (bound + slop) - low) / 2.0
-        share = 0.5 * (self.means[i][c] - low)
-        n = float(self.counts[i])
-        if (A[c] > 0) == holds:  # small values speak for the claim: turn the range round
-            limit, share = 1.0 - limit, 1.0 - share
+        flip = (A[c] > 0) == holds  # small values speak for the claim: turn the range round
+        r = 1.0 - limit if flip else limit
         logs = []
         for g in range(18):
-            p = limit + (1.0 - limit) * 0.98 * 2.0 ** (-0.5 * g)
-            theta = math.log(p * (1.0 - limit) / (limit * (1.0 - p)))
-            logs.append(theta * (n * share) + math.log((1.0 - p) / (1.0 - limit)) * n)
-        best, total = max(logs), 0.0
-        for value in logs:
-            total += math.exp(value - best)
-        return best + math.log(total / 18)
+            bold = 0.98 * 2.0 ** (-0.5 * g) / r
+            total = 0.0
+            for result in self.results[i]:
+                share = (result[c] - low) / 2.0
+                total += math.log(1.0 + bold * ((1.0 - share if flip else share) - r))
+            logs.append(total)
+        best = max(logs)
+        return best + math.log(sum(math.exp(value - best) for value in logs) / 18)
 
     def row(self, z: float, i: int) -> float:
         if z <= -5.0:  # far on the wrong side: an expansion of log 2 Phi(z) + z²/2
@@ -92,11 +121,10 @@ class CertifiedTwin(Twin):
             return math.log(2.0) - 0.5 * math.log(2.0 * math.pi) - math.log(-z) + math.log1p(series) - self.p[i]
         return 0.5 * z * z - self.p[i] + log_twice_phi(z)
 
-    def certain(self, lead: float, i: int, j: int, required: float) -> bool:
+    def certain(self, lead: float, first: float, second: float, required: float) -> bool:
         """Is 1/4 of the two-sided e-value plus 3/4 of (a lower bound of) the one-sided one at least exp(required)?"""
         if lead <= 0.0:
             return False
-        first, second = self.q[i], self.q[j]
         total = first + second
         two_sided = 0.5 * lead * lead / total - required
         if two_sided >= -math.log(0.25):
@@ -114,29 +142,80 @@ class CertifiedTwin(Twin):
     def hazard(self, z: float) -> float:
         return math.exp(math.log(2.0) - 0.5 * math.log(2.0 * math.pi) - 0.5 * z * z - log_twice_phi(z))
 
-    def against(self, lead: float, i: int, j: int, bar: float) -> float:
+    def against(self, lead: float, first: float, second: float, required: float) -> float:
+        """A lead minus the least that is certain, about; >= 0 if it is certain."""
         if abs(lead) == INF:
             return lead
-        required = bar + self.p[i] + self.p[j]
-        width = math.sqrt(2.0 * (self.q[i] + self.q[j]) * max(0.05, required - 1.1))
-        return max(0.0, lead - width) if self.certain(lead, i, j, required) else min(-1e-12 * width, lead - width)
+        width = math.sqrt(2.0 * (first + second) * max(0.05, required - 1.1))
+        return (
+            max(0.0, lead - width) if self.certain(lead, first, second, required) else min(-1e-12 * width, lead - width)
+        )
+
+    def apart(self, i: int, j: int, c: int, slop: float, bar: float) -> float:
+        """That i leads j in coordinate c."""
+        lead, required = self.means[i][c] - self.means[j][c] + slop, bar + self.p[i] + self.p[j]
+        if self.problem.learnt[c]:
+            of_i, of_j = self.variance(i, c), self.variance(j, c)
+            unit = 0.5 * (of_i + of_j)
+            if unit == INF:
+                return -INF
+            return self.against(lead / math.sqrt(unit), of_i / unit * self.q[i], of_j / unit * self.q[j], required)
+        if not self.problem.binary[c] or slop > 0.0:
+            return self.against(lead, self.q[i], self.q[j], required)
+        by_sums = self.against(lead, self.q[i], self.q[j], required - math.log(0.75))
+        n, m = self.counts[i], self.counts[j]
+        if by_sums >= 0.0 or lead <= 0.0 or not n or not m:
+            return by_sums
+        x, y = ((self.means[k][c] - self.problem.least[c]) / 2.0 for k in (i, j))
+        pooled = (n * x + m * y) / (n + m)
+        required = bar - math.log(0.25) + self.regret(x, n) + self.regret(y, m)
+        width = math.sqrt(8.0 * pooled * (1.0 - pooled) * (1.0 / n + 1.0 / m) * max(0.05, required))
+        surplus = self.likelihood(x, x, n) + self.likelihood(y, y, m)
+        surplus -= self.likelihood(x, pooled, n) + self.likelihood(y, pooled, m)
+        value = max(0.0, lead - width) if surplus >= required else min(-1e-12 * width, lead - width)
+        return max(by_sums, value)
+
+    def likelihood(self, share: float, rate: float, n: int) -> float:
+        """log of the likelihood at `rate` of n outcomes, this share of them 1."""
+        return n * float(special.xlogy(share, rate) + special.xlog1py(1.0 - share, -rate))
+
+    def regret(self, share: float, n: int) -> float:
+        """log of the likelihood at the share itself over its Beta(1/2, 1/2) mixture."""
+        mixture = special.betaln(n * share + 0.5, n * (1.0 - share) + 0.5) - special.betaln(0.5, 0.5)
+        return self.likelihood(share, share, n) - float(mixture)
 
     def m_minus(self, i: int, j: int) -> float:
-        return self.against(self.gain(i, j), i, j, self.pair_bar)
+        if self.gain(i, j) == -INF:
+            return -INF
+        return min((self.apart(j, i, c, 0.0, self.below_bar) for c in range(self.problem.noisy)), default=INF)
 
     def M_minus(self, i: int, j: int) -> float:
-        leads = self.leads(i, j)
-        value = self.against(max(leads, default=-INF), i, j, self.pair_bar - math.log(self.one_of))
+        leads, d = self.leads(i, j), self.problem.noisy
+        if max(leads, default=-INF) == INF:
+            return INF
+        slops = self.problem.tolerance[:d]
+        value = max((self.apart(i, j, c, slop, self.lead_bar) for c, slop in enumerate(slops)), default=-INF)
         if value >= 0.0 or not self.joint:
             return value
-        square = 0.0
-        for size, lead in enumerate(sorted(leads, reverse=True), start=1):
-            if lead <= 0.0:
-                break
-            square += lead * lead
-            required = self.pair_bar + (self.problem.noisy + 1) * math.log(2.0) + size * (self.p[i] + self.p[j])
-            if size > 1:
-                value = max(value, math.sqrt(square) - math.sqrt(2.0 * (self.q[i] + self.q[j]) * required))
+        if self.problem.independent:  # of each size, the largest leads
+            square = 0.0
+            for size, lead in enumerate(sorted(leads, reverse=True), start=1):
+                if lead <= 0.0:
+                    break
+                square += lead * lead
+                required = self.joint_bar + size * (self.p[i] + self.p[j])
+                if size > 1:
+                    value = max(value, math.sqrt(square) - math.sqrt(2.0 * (self.q[i] + self.q[j]) * required))
+            return value
+        R = np.array(self.problem.correlation)
+        for size in range(2, d + 1):
+            for members in itertools.combinations(range(d), size):
+                chosen = np.array([leads[c] for c in members])
+                dual = np.linalg.solve(R[np.ix_(members, members)], chosen)
+                if np.all(dual >= 0.0) and np.any(dual > 0.0):
+                    required = self.joint_bar + size * (self.p[i] + self.p[j])
+                    width = math.sqrt(2.0 * (self.q[i] + self.q[j]) * required)
+                    value = max(value, math.sqrt(dual @ chosen) - width)
         return value
 
 
@@ -163,4 +242,8 @@ class LilTwin(Twin):
         return math.sqrt(2.0) * math.sqrt(required * (self.inverse[i] + self.inverse[j]))
 
 
-TWINS: dict[str, type[Twin]] = {"certified": CertifiedTwin, "lil": LilTwin}
+TWINS: dict[str, type[Twin]] = {
+    "certified": CertifiedTwin,
+    "certified:order=asked": CertifiedTwin,
+    "lil": LilTwin,
+}

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from paretoguard.simulation import instances
     from paretoguard.simulation.rewards import sampler
     from paretoguard.simulation.study import Study, simulate
+    from paretoguard.tickets import Ticket
     from paretoguard.trial import Trial, identify
     from paretoguard.verdict import Result, Verdict
 
@@ -48,6 +49,7 @@ _HOMES = {
     "paretoguard.simulation": ("instances",),
     "paretoguard.simulation.rewards": ("sampler",),
     "paretoguard.simulation.study": ("Study", "simulate"),
+    "paretoguard.tickets": ("Ticket",),
     "paretoguard.trial": ("Trial", "identify"),
     "paretoguard.verdict": ("Result", "Verdict"),
 }
@@ -71,6 +73,7 @@ __all__ = [
     "SettingsError",
     "Study",
     "SubGaussian",
+    "Ticket",
     "Trial",
     "Unknown",
     "Verdict",

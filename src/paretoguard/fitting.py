@@ -28,6 +28,11 @@ def fit(
     algorithm: settings.Algorithm, evidence: settings.Evidence, delta: float, space: Space, batch: int = 1
 ) -> tuple[NamedTuple, NamedTuple]:
     """The kernel records for one problem."""
+    if space.learnt.any() and not getattr(evidence, "learns", False):
+        raise SettingsError(
+            f"evidence {settings.label(evidence)!r} needs the scale of every noise; declare it, as Gaussian(std), "
+            "SubGaussian(sigma) or Bounded(low, high), or use 'certified', which learns unknown ones"
+        )
     policy, levels = algorithm.fit(space), evidence.fit(delta, space)
     how, what = f"algorithm {settings.label(algorithm)!r}", f"evidence {settings.label(evidence)!r}"
     _check(policy, how, OF_POLICIES)

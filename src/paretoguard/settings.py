@@ -17,6 +17,7 @@ from numbers import Integral, Real
 from typing import Any, NamedTuple, Protocol, cast, runtime_checkable
 
 from paretoguard.engine.evidence import Certified, HansonWright, Lil, Practical, Theorem
+from paretoguard.engine.evidence.learnt import LEAST_PULLS
 from paretoguard.engine.loop import NO_BUDGET
 from paretoguard.engine.policies import ECape, Racing, TwoStage, Uniform
 from paretoguard.engine.space import Space
@@ -26,6 +27,11 @@ from paretoguard.problem.classes import find_class
 
 FINITE_SAMPLE, ASYMPTOTIC, HEURISTIC = "finite-sample", "asymptotic", "heuristic"
 DEFAULT_ALGORITHM, DEFAULT_EVIDENCE = "e-cape", "certified"
+ORDERS = {
+    "arrival": "results are counted as they arrive: which of several outstanding ones comes first does not depend on "
+    "their values",
+    "asked": "results are counted in the order they were asked for, up to the first missing one of each arm",
+}
 MAX_SEED = 2**64 - 1
 _PLACE = re.compile(r"\s*([^\W\d][\w.]*):([^\W\d][\w.<>]*)(?::(.*))?")  # module:Class or module:Class:options
 
@@ -119,9 +125,26 @@ def label(record: Algorithm | Evidence) -> str:
     return place + (":" + ",".join(changed) if changed else "")
 
 
-def guarantee(kind: Evidence) -> str:
-    """The label of answers that rest on this evidence: "finite-sample", "asymptotic" or "heuristic"."""
-    return str(getattr(kind, "guarantee", HEURISTIC))
+def guarantee(kind: Evidence, problem: Problem | None = None) -> str:
+    """The label of answers that rest on this evidence: "finite-sample", "asymptotic" or "heuristic".
+
+    Where scales are learnt from the results it is at most asymptotic.
+    """
+    promised = str(getattr(kind, "guarantee", HEURISTIC))
+    return ASYMPTOTIC if promised == FINITE_SAMPLE and problem is not None and problem.learnt else promised
+
+
+def in_order(kind: Evidence, order: str) -> Evidence:
+    """The evidence for results that are counted in this order, "arrival" or "asked"."""
+    if order not in ORDERS:
+        raise SettingsError(f"order is {order!r}; expected one of {', '.join(ORDERS)}")
+    if "order" in _fields(type(kind)):
+        return cast(Evidence, dataclasses.replace(cast(Any, kind), order=order))
+    if order == "asked" and guarantee(kind) != HEURISTIC and not getattr(kind, "any_order", False):
+        raise SettingsError(
+            f"evidence {label(kind)!r} has no guarantee for results counted in the order asked; use 'certified'"
+        )
+    return kind
 
 
 def _check_label(record: Any, text: str) -> None:
@@ -135,14 +158,25 @@ def basis(kind: Evidence) -> str:
     return str(getattr(kind, "basis", "no theorem was stated for this evidence"))
 
 
-def assumptions(problem: Problem, evidence: Evidence) -> tuple[str, ...]:
+def assumptions(problem: Problem, evidence: Evidence, order: str = "arrival") -> tuple[str, ...]:
     """The assumptions behind the guarantee of an answer."""
     noise = "; ".join(f"{name}: {kind!r}" for name, kind in problem.noise.items())
     return (
         f"evidence: {basis(evidence)}",
         "each measurement of an arm is an independent draw, and its means do not drift",
         f"noise: {noise}",
+        *_learnt(problem),
         _stated_dependence(problem.dependence),
+        ORDERS[order],
+    )
+
+
+def _learnt(problem: Problem) -> tuple[str, ...]:
+    if not problem.learnt:
+        return ()
+    return (
+        f"the scale of {', '.join(problem.learnt)} is learnt from the results of each arm, which is right for many "
+        f"results only (asymptotic); before {LEAST_PULLS} of them nothing is claimed about an arm",
     )
 
 

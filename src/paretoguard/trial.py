@@ -8,27 +8,34 @@ from typing import Any
 
 import numpy as np
 from numba.core.errors import NumbaError
-from numpy import int64, uint8
+from numpy import float64, int64, uint8
 from numpy.typing import NDArray
 
 from paretoguard import settings
+from paretoguard.engine.claims import OPTIMAL as OPTIMAL_CODE
 from paretoguard.engine.draws import key
-from paretoguard.engine.loop import answer_now, decide_next, observe_result, settle_now
+from paretoguard.engine.loop import answer_now, decide_next, fill_next, observe_result, settle_now
+from paretoguard.engine.policies.parts import select
 from paretoguard.engine.state import new_state
 from paretoguard.errors import Interrupted, ProblemError, SampleError, SettingsError
-from paretoguard.fitting import check_queue, fit, not_compiled
+from paretoguard.fitting import bad_queue, check_queue, fit, not_compiled
 from paretoguard.problem import STATUSES, Problem
 from paretoguard.problem.noise import Exact
+from paretoguard.tickets import Ticket, Tickets
 from paretoguard.verdict import OPTIMAL, Result, Verdict
-from paretoguard.verdict.numbers import snapshot
+from paretoguard.verdict.numbers import Snapshot, snapshot, unvarying
 from paretoguard.verdict.reasons import explain, since
 
+MOST_AT_ONCE = 1_000_000  # tickets
 PAIRS_PER_RESULT = 1000  # of arms: so many comparisons after each result, on average, to see what is certain
 Sample = Callable[[str], Mapping[str, float]]
 
 
 class Trial:
     """An experiment in memory: `next_arm()`, measure it, `tell(arm, values)`, until `next_arm()` gives None.
+
+    Where several measurements run at once, `ask(n)` gives tickets, and `tell(ticket, values)` takes their results as
+    they come; `order` says how they count: by "arrival", or as "asked" where slow results may be other than quick ones.
 
     >>> import paretoguard as pg
     >>> problem = pg.Problem({"speed": "max"}, arms=["a", "b"], noise=pg.Gaussian(1.0))
@@ -46,6 +53,7 @@ class Trial:
         evidence: str | settings.Evidence = settings.DEFAULT_EVIDENCE,
         budget: int | None = None,
         seed: int = 0,
+        order: str = "arrival",
     ) -> None:
         if not isinstance(problem, Problem):
             raise SettingsError(
@@ -54,24 +62,26 @@ class Trial:
         self.problem = problem
         self.delta = settings.check_delta(delta)
         self.algorithm = settings.algorithm(algorithm)
-        self.evidence = settings.evidence(evidence)
+        self.order = order
+        self.evidence = settings.in_order(settings.evidence(evidence), order)
         self.budget = settings.check_budget(budget)
         self._space = problem.space()
         self._policy, self._levels = fit(self.algorithm, self.evidence, self.delta, self._space)
         self._state = new_state(self._space, key(settings.check_seed(seed), 0))
         self._place = {arm: place for place, arm in enumerate(problem.arms)}
-        self._queue: list[int] = []
+        self._queue: list[int] = []  # decided, but not asked for yet
+        self._tickets = Tickets(as_asked=order == "asked")
         self._exact_objectives = [name for name, kind in problem.noise.items() if isinstance(kind, Exact)]
         self._exact: dict[str, dict[str, float]] = {}
         self._answered = False
         self._kept: dict[str, tuple[Verdict, int]] = {}  # what was certain first, and after how many samples
         self._contradicted: set[str] = set()
-        self._keeps = settings.guarantee(self.evidence) != settings.HEURISTIC and not any(problem.tolerance.values())
+        self._keeps = settings.guarantee(self.evidence) != settings.HEURISTIC
         self._stride = max(1, self._space.arms**2 // PAIRS_PER_RESULT)
 
     @property
     def samples(self) -> int:
-        """Results told so far."""
+        """Results counted so far."""
         return int(self._state.counts.sum())
 
     @property
@@ -79,8 +89,59 @@ class Trial:
         """Was the stopping rule met at the last look?"""
         return self._answered
 
+    @property
+    def guarantee(self) -> str:
+        """The label of every verdict: "finite-sample", "asymptotic" or "heuristic"."""
+        return settings.guarantee(self.evidence, self.problem)
+
     def next_arm(self) -> str | None:
         """The arm to measure next; None when the answer is found or the budget is spent."""
+        self._decide()
+        if self._answered or self.samples >= self.budget:
+            return None
+        return self.problem.arms[self._queue[0]]
+
+    def ask(self, n: int = 1) -> list[Ticket]:
+        """Up to n arms to measure next, on top of those asked for before; [] when answered or the budget is spent.
+
+        Pending measurements count in the choice of further arms, never in the evidence.
+        """
+        wanted = min(settings.check_count(n, "n", "how many arms to ask for"), self._room())
+        if wanted == 0:
+            return []
+        if wanted == 1 and self._tickets.outstanding == 0:
+            self._decide()
+        places, self._queue = self._queue[:wanted], self._queue[wanted:]
+        for place in places:
+            self._state.pending[place] += 1
+        places += self._fill(wanted - len(places))
+        return [self._tickets.issue(self.problem.arms[place]) for place in places]
+
+    def _room(self) -> int:
+        """How many more results the budget allows."""
+        return max(0, self.budget - self.samples - self._tickets.outstanding)
+
+    def _fill(self, wanted: int) -> list[int]:
+        """So many more arms, given those that are pending; none when answered."""
+        if wanted == 0 or self._answered:
+            return []
+        if not select.has_body(type(self._policy)):
+            raise SettingsError(
+                f"algorithm {settings.label(self.algorithm)!r} does not say how to choose arms while results are "
+                "outstanding: register `select` for it, or ask for one arm at a time"
+            )
+        batch = np.zeros(min(wanted, MOST_AT_ONCE), dtype=int64)
+        try:
+            chosen = fill_next(self._policy, self._levels, self._space, self._state, batch, len(batch))
+        except NumbaError as error:
+            raise not_compiled(error, self.algorithm, self.evidence) from error
+        if chosen < 0:
+            raise bad_queue(self.algorithm, self._space)
+        self._answered = chosen == 0
+        return [int(place) for place in batch[:chosen]]
+
+    def _decide(self) -> None:
+        """Look whether the answer is found and, if not, which arms come next."""
         if not self._queue:
             try:
                 queued = decide_next(self._policy, self._levels, self._space, self._state)
@@ -89,26 +150,34 @@ class Trial:
             check_queue(queued, self._space, self._state, self.algorithm)
             self._answered = queued == 0
             self._queue = [int(arm) for arm in self._state.queue[:queued]]
-        if self._answered or self.samples >= self.budget:
-            return None
-        return self.problem.arms[self._queue[0]]
 
-    def tell(self, arm: str, values: Mapping[str, float]) -> None:
-        """Take one result: a value for every objective, in the user's units."""
+    def tell(self, what: str | Ticket, values: Mapping[str, float]) -> None:
+        """Take one result, of an arm or of a ticket: a value for every objective, in the user's units."""
+        arm = what.arm if isinstance(what, Ticket) else what
         try:
+            if isinstance(what, Ticket):
+                self._tickets.check(what)
             row = self.problem.values(arm, values)
             self._check_exact(arm, values)
-        except ProblemError as error:
+        except ValueError as error:
             raise SampleError(str(error), arm=arm, values=values, result=self.result()) from error
         place = self._place[arm]
+        if not isinstance(what, Ticket):  # as if asked for now
+            self._state.pending[place] += 1
+            what = self._tickets.issue(arm)
+            if self._queue and self._queue[0] == place:
+                self._queue.pop(0)
+            else:
+                self._queue.clear()  # an unasked result: what to pull next is decided anew
+        for ready in self._tickets.receive(what, row):
+            self._count(place, ready)
+
+    def _count(self, place: int, row: NDArray[float64]) -> None:
+        self._state.pending[place] -= 1
         observe_result(self._space, self._state, place, row)
         self._answered = False  # until the next look
         if self._keeps and self.samples % self._stride == 0:
             self._settle()
-        if self._queue and self._queue[0] == place:
-            self._queue.pop(0)
-        else:
-            self._queue.clear()  # an unasked result: what to pull next is decided anew
 
     def _check_exact(self, arm: str, values: Mapping[str, float]) -> None:
         known = self._exact.setdefault(arm, {})
@@ -139,8 +208,9 @@ class Trial:
         """Each arm's status by the present evidence, and the arm next to it on its chain of dominance (or -1).
 
         What is certain for the first time is kept for good, where a guarantee says that all claims ever made hold
-        together: heuristic evidence has none, and with tolerances an arm may be feasible up to one and infeasible as
-        well. It is done after every result (with many arms, after every so many), so that it does not matter who looks.
+        together. With a tolerance on constraints only that an arm is optimal: an arm may be feasible up to the
+        tolerance and infeasible as well, and others be dominated by it. It is done after every result (with many arms,
+        after every so many), so that it does not matter who looks.
         """
         K = self._space.arms
         statuses, via = np.zeros(K, dtype=uint8), np.zeros(K, dtype=int64)
@@ -149,20 +219,23 @@ class Trial:
             answer_now(self._policy, self._levels, self._space, self._state, statuses)
         if not self._keeps:
             return statuses, via
-        certain = np.flatnonzero(statuses)
+        loose = any(self.problem.tolerance[row.label] for row in self.problem.constraints)
+        certain = np.flatnonzero(statuses == OPTIMAL_CODE if loose else statuses)
         new = [int(i) for i in certain if self.problem.arms[i] not in self._kept]
         if new:
             for arm, verdict in self._explain(statuses, via, new).items():
                 self._kept[arm] = verdict, self.samples
-        for i in certain:
+        for i in certain if not any(self.problem.tolerance.values()) else ():
             was, now = self._kept[self.problem.arms[i]][0].status, STATUSES[statuses[i]]
             if (was == OPTIMAL) != (now == OPTIMAL):
                 self._contradicted.add(self.problem.arms[i])
         return statuses, via
 
     def _explain(self, statuses: NDArray[uint8], via: NDArray[int64], arms: Iterable[int]) -> dict[str, Verdict]:
-        numbers = snapshot(self.problem, self._levels, self._space, self._state)
-        return explain(numbers, statuses, via, settings.guarantee(self.evidence), arms)
+        return explain(self._numbers(), statuses, via, self.guarantee, arms)
+
+    def _numbers(self) -> Snapshot:
+        return snapshot(self.problem, self._levels, self._space, self._state)
 
     def result(self, *, simulated: bool = False) -> Result:
         """The answer, or what is certain so far."""
@@ -178,10 +251,10 @@ class Trial:
             algorithm=self.algorithm.name,
             evidence=self.evidence.name,
             delta=self.delta,
-            guarantee=settings.guarantee(self.evidence),
+            guarantee=self.guarantee,
             basis=settings.basis(self.evidence),
-            assumptions=settings.assumptions(self.problem, self.evidence),
-            notes=(*self.problem.notes, *self._alarms()),
+            assumptions=settings.assumptions(self.problem, self.evidence, self.order),
+            notes=(*self.problem.notes, *self._alarms(), *unvarying(self._numbers()), *self._waiting()),
             simulated=simulated,
             stated=self.problem,
         )
@@ -194,6 +267,11 @@ class Trial:
             f"assumptions violated? Of {arms} one thing was certified and later its contrary, which happens with "
             f"probability at most {self.delta:g} if noise, independence and steady means are as declared",
         )
+
+    def _waiting(self) -> tuple[str, ...]:
+        if not self._tickets.held:
+            return ()
+        return (f"results that wait for earlier ones of their arm, not counted yet: {self._tickets.held:,}",)
 
 
 def identify(

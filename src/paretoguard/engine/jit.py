@@ -18,6 +18,7 @@ import numba
 from numba.core import config
 from numba.extending import overload
 
+from paretoguard.engine.inlining import InlineCompiler
 from paretoguard.engine.kernel_store import DiskCache, cache_folder, note_body
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -49,7 +50,7 @@ class Part(Protocol):
 COMPILED = not config.DISABLE_JIT
 # The wrappers that numba makes for calls from C, and for inner functions from Python, take most of the time to compile.
 _OPTIONS: dict[str, Any] = {"nogil": True, "error_model": "numpy", "_nrt": False, "no_cfunc_wrapper": True}
-_INNER_OPTIONS = {**_OPTIONS, "forceinline": True, "no_cpython_wrapper": True}
+_INNER_OPTIONS = {**_OPTIONS, "forceinline": True, "no_cpython_wrapper": True, "pipeline_class": InlineCompiler}
 _entries: list[Any] = []
 
 

@@ -1,8 +1,8 @@
 """The only simulation loop, and the kernels that Python calls.
 
-Live use calls `observe_result`, `decide_next`, `answer_now` and `settle_now`, one result at a time; simulation calls
-`advance`, which runs the same functions for whole runs. `advance` returns after about `steps` samples and goes on where
-it was when called again: progress, Ctrl-C and threads live between calls.
+Live use calls `observe_result`, `decide_next` or `fill_next`, `answer_now` and `settle_now`, one result at a time;
+simulation calls `advance`, which runs the same functions for whole runs. `advance` returns after about `steps` samples
+and goes on where it was when called again: progress, Ctrl-C and threads live between calls.
 """
 
 from typing import NamedTuple
@@ -11,7 +11,7 @@ import numpy as np
 from numpy import float64, int64, uint8, uint64
 from numpy.typing import NDArray
 
-from paretoguard.engine.batches import choose, chosen
+from paretoguard.engine.batches import choose, chosen, fill
 from paretoguard.engine.claims import settle
 from paretoguard.engine.draws import draw
 from paretoguard.engine.evidence.parts import prepare
@@ -152,6 +152,14 @@ def observe_result(space: Space, state: State, arm: int, row: NDArray[float64]) 
 def decide_next(policy: NamedTuple, evidence: NamedTuple, space: Space, state: State) -> int:
     """How many arms are queued in `state.queue`; 0 means that the answer is found."""
     return int(decide(policy, evidence, space, state))
+
+
+@entry
+def fill_next(
+    policy: NamedTuple, evidence: NamedTuple, space: Space, state: State, batch: NDArray[int64], wanted: int
+) -> int:
+    """Choose `wanted` more arms on top of those pending, and count them as pending (0: answered; -1: no such arms)."""
+    return int(fill(policy, evidence, space, state, batch, wanted))
 
 
 @entry

@@ -31,18 +31,19 @@ FEASIBILITY, DOMINATION, NON_DOMINATION = 0, 1, 2  # the three kinds of claims
 def limits(
     evidence: NamedTuple, space: Space, state: State, coordinate: NDArray[float64], rows: NDArray[float64]
 ) -> None:
-    """Half-widths for each arm, in engine units: of one coordinate [K], and along each noisy row [K, m]."""
+    """Half-widths for each arm, in engine units: of each noisy coordinate [K, noisy], along each noisy row [K, m]."""
     now = present(evidence, state)
     for i in range(space.arms):
-        coordinate[i] = radius(evidence, now, state, i) if state.counts[i] > 0 else math.inf
+        for c in range(space.noisy):
+            coordinate[i, c] = radius(evidence, now, space, state, i, c) if state.counts[i] > 0 else math.inf
         for row in range(rows.shape[1]):
             rows[i, row] = row_radius(evidence, now, space, state, i, row) if state.counts[i] > 0 else math.inf
 
 
 @entry
-def difference_limit(evidence: NamedTuple, state: State, i: int, j: int) -> float:
-    """Half-width of the difference of two arms in one coordinate, in engine units."""
-    return float(gap_radius(evidence, present(evidence, state), state, i, j))
+def difference_limit(evidence: NamedTuple, space: Space, state: State, i: int, j: int, c: int) -> float:
+    """Half-width of the difference of two arms in coordinate c, in engine units."""
+    return float(gap_radius(evidence, present(evidence, state), space, state, i, j, c))
 
 
 @entry

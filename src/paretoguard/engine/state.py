@@ -18,6 +18,7 @@ from paretoguard.engine.geometry import distance, within
 from paretoguard.engine.jit import aside, inner
 from paretoguard.engine.space import Space
 
+LEAST_STAKE, MOST_STAKE = 1e-100, 1e100  # outside, a logarithm is banked
 CLOCK, FRESH, QUEUED, BUILT, UNSEEN = 0, 1, 2, 3, 4  # entries of State.tally
 
 
@@ -29,6 +30,10 @@ class State(NamedTuple):
     counts: NDArray[int64]  # [K] N_i
     sums: NDArray[float64]  # [K, d]
     means: NDArray[float64]  # [K, d]
+    covariance: NDArray[float64]  # [K, noisy, noisy] of the results so far, where scales are learnt; else [K, 0, 0]
+    stakes: NDArray[float64]  # [K, B] what each bet has made of 1 …
+    banked: NDArray[float64]  # [K, B] … times exp of this
+    growth: NDArray[float64]  # [K, B] the logarithm of both, for each result
     inverse: NDArray[float64]  # [K] 1 / N_i
     root: NDArray[float64]  # [K] 1 / sqrt(N_i)
     inside: NDArray[uint8]  # [K] 1 for the empirically feasible arms F_t
@@ -41,6 +46,7 @@ class State(NamedTuple):
     queue: NDArray[int64]  # [max(K, 2)] the arms to pull next
     pending: NDArray[int64]  # [K] pulls asked for whose results are not in: they count in sampling, never in evidence
     row: NDArray[float64]  # [d] one reward
+    away: NDArray[float64]  # [noisy] scratch
     rhs: NDArray[float64]  # [m] right-hand sides given an arm's exact coordinates
     mark: NDArray[uint8]  # [K] scratch
     work: Workspace
@@ -49,7 +55,8 @@ class State(NamedTuple):
 def new_state(space: Space, key: NDArray[uint64]) -> State:
     """An empty state for the problem `space`."""
     K, d = space.arms, space.objectives
-    rows = space.region.A.shape[0]
+    rows, bets = space.region.A.shape[0], space.bets.slope.shape[0]
+    learnt = space.noisy if space.learnt.any() else 0
 
     def floats(*shape: int) -> NDArray[float64]:
         return np.zeros(shape)
@@ -66,6 +73,10 @@ def new_state(space: Space, key: NDArray[uint64]) -> State:
         counts=integers(K),
         sums=floats(K, d),
         means=floats(K, d),
+        covariance=floats(K, learnt, learnt),
+        stakes=np.ones((K, bets)),
+        banked=floats(K, bets),
+        growth=floats(K, bets),
         inverse=np.full(K, math.inf),
         root=np.full(K, math.inf),
         inside=flags(),
@@ -78,6 +89,7 @@ def new_state(space: Space, key: NDArray[uint64]) -> State:
         queue=integers(max(K, 2)),
         pending=integers(K),
         row=floats(d),
+        away=floats(space.noisy),
         rhs=floats(rows),
         mark=flags(),
         work=workspace(rows, space.noisy),
@@ -104,6 +116,12 @@ def reset(space: Space, state: State) -> None:
         for c in range(space.objectives):
             state.sums[i, c] = 0.0
             state.means[i, c] = 0.0
+        for c in range(state.covariance.shape[1]):
+            for k in range(c + 1):
+                state.covariance[i, c, k] = 0.0
+        for bet in range(state.stakes.shape[1]):
+            state.stakes[i, bet] = 1.0
+            state.banked[i, bet] = 0.0
 
 
 @inner
@@ -120,6 +138,8 @@ def observe(space: Space, state: State, arm: int, row: NDArray[float64]) -> None
         state.tally[UNSEEN] -= 1
     state.counts[arm] = count
     state.tally[CLOCK] += 1
+    _learn(space, state, arm, row)
+    _stake(space, state, arm, row)
     for c in range(space.noisy):
         total = state.sums[arm, c] + row[space.order[c]] * space.scale[c]
         state.sums[arm, c] = total
@@ -135,6 +155,39 @@ def observe(space: Space, state: State, arm: int, row: NDArray[float64]) -> None
 
 
 @inner
+def _learn(space: Space, state: State, arm: int, row: NDArray[float64]) -> None:
+    """Work the result into the covariance of its arm (Welford); means are still those before it."""
+    n = float(state.counts[arm])
+    if n < 2.0:
+        return
+    for c in range(state.covariance.shape[1]):
+        state.away[c] = row[space.order[c]] * space.scale[c] - state.means[arm, c]
+        for k in range(c + 1):
+            product = state.away[c] * state.away[k] / n
+            state.covariance[arm, c, k] = (n - 2.0) / (n - 1.0) * state.covariance[arm, c, k] + product
+
+
+@inner
+def _stake(space: Space, state: State, arm: int, row: NDArray[float64]) -> None:
+    """Pay out every bet on this result."""
+    for bet in range(state.stakes.shape[1]):
+        place = space.bets.coordinate[bet]
+        value = row[space.order[place]] * space.scale[place]
+        stake = state.stakes[arm, bet] * (space.bets.offset[bet] + space.bets.slope[bet] * value)
+        if not LEAST_STAKE < stake < MOST_STAKE:
+            state.banked[arm, bet] += math.log(stake)
+            stake = 1.0
+        state.stakes[arm, bet] = stake
+
+
+@inner
+def _compound(state: State, arm: int) -> None:
+    for bet in range(state.stakes.shape[1]):
+        total = state.banked[arm, bet] + math.log(state.stakes[arm, bet])
+        state.growth[arm, bet] = total / float(state.counts[arm])
+
+
+@inner
 def refresh(evidence: NamedTuple, space: Space, state: State) -> None:
     """Work in the new results: feasibility, its evidence, and the Pareto set of the feasible arms."""
     count = state.tally[FRESH]
@@ -142,6 +195,7 @@ def refresh(evidence: NamedTuple, space: Space, state: State) -> None:
         arm = state.fresh[k]
         state.is_fresh[arm] = 0
         locate(space, state, arm)
+        _compound(state, arm)
         prepare(evidence, state, arm)
         state.weight[arm] = weigh(evidence, space, state, arm)
     if state.tally[BUILT] == 0:

@@ -250,7 +250,7 @@ def _check_fading(case: Case, levels: NamedTuple, problem: Problem, step: Step) 
     def values(clock: int) -> tuple[dict[tuple[int, int, int], float], list[float]]:
         state.tally[CLOCK] = clock
         evidence = {(k, i, j): claim(levels, space, state, k, i, j, counts[i], counts[j]) for k, i, j in kinds}
-        return evidence, [difference_limit(levels, state, i, i) for i in arms]
+        return evidence, [difference_limit(levels, space, state, i, i, 0) for i in arms]
 
     evidence, widths = values(now)
     for later in (now + 1, 2 * now, 1000 * now):

@@ -4,6 +4,7 @@ Everything is checked once, when a `Problem` is made. Attributes are in the user
 engine's view.
 """
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -178,6 +179,11 @@ class Problem:
     @cached_property
     def _row_tolerance(self) -> Floats:
         return np.array([self.tolerance[row.label] for row in self.constraints])
+
+    @property
+    def learnt(self) -> tuple[str, ...]:
+        """The noisy objectives whose scale is not declared."""
+        return tuple(name for name, model in self.noise.items() if math.isnan(model.sigma))
 
     def space(self) -> Space:
         """The problem in engine units; engine value of objective order[c] = user's value * scale[c]."""

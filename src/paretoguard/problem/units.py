@@ -11,10 +11,11 @@ import numpy as np
 from numpy import float64, int64, uint8
 from numpy.typing import NDArray
 
+from paretoguard.engine.bets import Ranges, bets
 from paretoguard.engine.geometry import polyhedron
 from paretoguard.engine.space import Space
 from paretoguard.errors import ProblemError
-from paretoguard.problem.noise import Gaussian, Noise, Unknown
+from paretoguard.problem.noise import Bernoulli, Gaussian, Noise
 
 Floats = NDArray[float64]
 Integers = NDArray[int64]
@@ -49,11 +50,11 @@ def to_engine(
     row_tolerance: Floats,
 ) -> Units:
     """Convert a checked problem: signs [d] (+1 max, −1 min), A [m, d], b [m], tolerance [d], row_tolerance [m]."""
-    _refuse_unknown(noise)
     sigma = np.array([model.sigma for model in noise], dtype=float64)
     order = np.argsort(sigma == 0, kind="stable").astype(int64)
     noisy = int(np.count_nonzero(sigma))
-    unit = np.where(sigma == 0, 1.0, sigma)[order]
+    unit = np.where((sigma == 0) | np.isnan(sigma), 1.0, sigma)[order]
+    learnt = np.isnan(sigma)[order[:noisy]]
     scale = np.array(signs, dtype=float64)[order] / unit
     rows = A[:, order] / scale + 0.0
     is_noisy = np.any(rows[:, :noisy] != 0, axis=1)
@@ -64,6 +65,9 @@ def to_engine(
         rows, bounds, slacks = rows / norms[:, None], b / norms, row_tolerance / norms
     if not (np.all(np.isfinite(rows)) and np.all(np.isfinite(bounds))):
         raise ProblemError("a constraint overflows once noise scales are divided out; measure in units nearer to 1")
+    region, exact_part = np.ascontiguousarray(rows[noisy_rows, :noisy]), np.ascontiguousarray(rows[noisy_rows, noisy:])
+    models = [noise[place] for place in order[:noisy]]
+    within = ranges(models, scale[:noisy])
     needed = ~implied(rows, bounds)[noisy_rows]
     row_group = np.full(len(noisy_rows), -1, dtype=int64)
     row_group[needed] = groups(rows[noisy_rows[needed], :noisy] != 0)
@@ -73,20 +77,22 @@ def to_engine(
         noisy=noisy,
         order=order,
         scale=scale,
-        region=polyhedron(np.ascontiguousarray(rows[noisy_rows, :noisy]), bounds[noisy_rows]),
-        exact_part=np.ascontiguousarray(rows[noisy_rows, noisy:]),
+        learnt=learnt.astype(uint8),
+        region=polyhedron(region, bounds[noisy_rows]),
+        exact_part=exact_part,
         exact_A=np.ascontiguousarray(rows[exact_rows, noisy:]),
         exact_b=bounds[exact_rows],
         tolerance=tolerance[order] / unit,
         row_tolerance=slacks[noisy_rows],
         exact_row_tolerance=slacks[exact_rows],
-        row_sigma=row_sigma(
-            rows[noisy_rows, :noisy] * np.sign(scale[:noisy]), [noise[place] for place in order[:noisy]], dependence
-        ),
-        least=least_values([noise[place] for place in order[:noisy]], scale[:noisy]),
+        row_sigma=row_sigma(region * np.sign(scale[:noisy]), models, dependence),
+        row_learnt=np.any(region[:, learnt] != 0, axis=1).astype(uint8),
+        ranges=within,
+        bets=bets(region, bounds[noisy_rows], exact_part, slacks[noisy_rows], within),
         needed=needed.astype(uint8),
         row_group=row_group,
         row_groups=int(row_group.max(initial=-1)) + 1 if dependence == "independent" else 0,
+        correlation=known_correlation(models, dependence, np.sign(scale[:noisy])),
         independent=dependence == "independent",
         gaussian=dependence != "unknown" and all(isinstance(model, Gaussian) for model in noise if model.sigma != 0),
         sigma_u=sigma_u(noise, dependence),
@@ -132,14 +138,14 @@ def row_sigma(rows: Floats, noise: Sequence[Noise], dependence: Dependence) -> F
     return np.asarray(np.sqrt(np.maximum(within, 0.0)) + np.abs(rows[:, ~block]).sum(axis=1), dtype=float64)
 
 
-def least_values(noise: Sequence[Noise], scale: Floats) -> Floats:
-    """The least value of each noisy coordinate in engine units, where sigma is half of its range; else -inf."""
+def ranges(noise: Sequence[Noise], scale: Floats) -> Ranges:
+    """The range of each noisy coordinate in engine units, where sigma is half of it."""
     found = np.full(len(noise), -np.inf)
     for c, model in enumerate(noise):
         low, high = model.support
         if np.isfinite(low) and np.isfinite(high) and abs(2 * model.sigma / (high - low) - 1) < 1e-12:
             found[c] = min(low * scale[c], high * scale[c])
-    return found
+    return Ranges(found, np.array([isinstance(model, Bernoulli) for model in noise], dtype=bool))
 
 
 def implied(rows: Floats, bounds: Floats) -> NDArray[np.bool_]:
@@ -187,19 +193,20 @@ def groups(uses: NDArray[np.bool_]) -> Integers:
     return number
 
 
+def known_correlation(noise: Sequence[Noise], dependence: Dependence, signs: Floats) -> Floats:
+    """The correlation of the noisy objectives, larger being better; [0, 0] where it is not known of all."""
+    if dependence == "independent":
+        return np.eye(len(noise))
+    if isinstance(dependence, str) or not all(isinstance(model, Gaussian) for model in noise):
+        return np.zeros((0, 0))
+    return np.asarray(correlation(np.array(dependence)) * signs * signs[:, None], dtype=float64)
+
+
 def correlation(covariance: Floats) -> Floats:
     """R with R_ij = C_ij/√(C_ii C_jj), made exactly symmetric."""
     std = np.sqrt(np.diag(covariance))
     R = covariance / std[:, None] / std
     return np.asarray((R + R.T) / 2, dtype=float64)
-
-
-def _refuse_unknown(noise: Sequence[Noise]) -> None:
-    if any(isinstance(model, Unknown) for model in noise):
-        raise ProblemError(
-            "noise of unknown scale needs evidence 'certified' with a running variance, which is not built yet; "
-            "give a scale: Gaussian(std), SubGaussian(sigma) or Bounded(low, high)"
-        )
 
 
 def _norms(rows: Floats) -> Floats:

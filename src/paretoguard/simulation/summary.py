@@ -23,7 +23,7 @@ def summarise(cell: Cell, rows: NDArray[Any]) -> dict[str, Any]:
         "algorithm": algorithm,
         "evidence": evidence,
         "delta": delta,
-        "guarantee": settings.guarantee(cell.evidence),
+        "guarantee": settings.guarantee(cell.evidence, cell.instance.problem),
         "runs": runs,
         "mean": float(samples.mean()) if runs else np.nan,
         "std": float(samples.std(ddof=1)) if runs > 1 else np.nan,

@@ -107,7 +107,8 @@ def _why_infeasible(numbers: Snapshot, i: int) -> dict[str, Any]:
         }
     reason = (
         " and ".join(_failure(numbers, i, other) for other in failing)
-        + f"; not all can hold: the nearest point within all constraints is {show(away)} standard deviations away"
+        + "; not all can hold"
+        + ("" if numbers.problem.learnt else f": the nearest point within all is {show(away)} standard deviations away")
     )
     return {"reason": reason, **_slack_fields(numbers, i, row)}
 
@@ -125,10 +126,15 @@ def _chain(i: int, via: NDArray[int64]) -> list[int]:
 
 def _gain(numbers: Snapshot, i: int, j: int) -> tuple[NDArray[float64], NDArray[float64]]:
     """How much better j is than i in each objective, and the half-width of that difference."""
-    gain = numbers.sign * (numbers.means[j] - numbers.means[i])
-    half = difference_limit(numbers.evidence, numbers.state, i, j)
-    with np.errstate(invalid="ignore"):  # an exact objective of an arm never pulled
-        return gain, np.where(numbers.sigma > 0, numbers.sigma * half, 0.0)
+    gain, half, space = (
+        numbers.sign * (numbers.means[j] - numbers.means[i]),
+        np.zeros_like(numbers.sigma),
+        numbers.space,
+    )
+    for c, objective in enumerate(space.order[: space.noisy]):
+        limit = difference_limit(numbers.evidence, space, numbers.state, i, j, c)
+        half[objective] = numbers.sigma[objective] * limit
+    return gain, half
 
 
 def _better(direction: str) -> str:
@@ -202,7 +208,7 @@ def _lead(numbers: Snapshot, i: int, rival: int) -> tuple[int, float, float]:
     gain, half = _gain(numbers, rival, i)
     exact = (numbers.sigma == 0) & (gain > 0)
     with np.errstate(divide="ignore", invalid="ignore"):
-        scaled = np.where(numbers.sigma > 0, gain / numbers.sigma, np.where(exact, math.inf, -math.inf))
+        scaled = np.where(numbers.sigma > 0, gain / half, np.where(exact, math.inf, -math.inf))
     c = int(np.argmax(scaled))
     return c, float(gain[c]), float(gain[c] - half[c])
 

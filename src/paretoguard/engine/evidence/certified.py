@@ -6,13 +6,16 @@ arm all goes to it. docs/guarantees.md states and proves it.
 
 - feasible: every row at alpha_F; infeasible: the average over rows at alpha_F, where the objectives are independent
   averaged with the product over groups of rows that share no objective; a row over one objective with values in a
-  range takes the e-value of `tilts` where its limit is near an end of that range;
+  range takes the e-value of `bets`;
 - i dominated by j: every coordinate at alpha_P; i not dominated by j: the average over coordinates at alpha_P, where
-  the objectives are independent averaged with the product over coordinates.
+  the objectives are independent, or Gaussian of known covariance, averaged with sets of coordinates taken together.
+
+Scales that are not declared are learnt (`learnt`); the guarantee is then asymptotic.
 
 For sampling, claims about pairs are given in the form of widths: mean difference minus the least one that is certain.
 """
 
+import itertools
 import math
 from dataclasses import dataclass
 from numbers import Integral
@@ -22,14 +25,16 @@ import numpy as np
 from numpy import float64
 from numpy.typing import NDArray
 
+from paretoguard.engine.bets import FAILS, HOLDS, bet_evidence
 from paretoguard.engine.dominance import best_lead, least_gain
+from paretoguard.engine.evidence.learnt import row_scale, variance
 from paretoguard.engine.evidence.mixtures import (
     LOG_2,
-    is_apart,
     least_lead,
     log_sum,
     row_evidence,
 )
+from paretoguard.engine.evidence.pairs import against, in_coordinate, in_some, in_some_correlated
 from paretoguard.engine.evidence.parts import (
     Moment,
     dominated,
@@ -44,7 +49,7 @@ from paretoguard.engine.evidence.parts import (
     weigh,
     widening,
 )
-from paretoguard.engine.evidence.tilts import FAILS, HOLDS, Tilts, tilt_evidence, tilts
+from paretoguard.engine.evidence.rates import regret
 from paretoguard.engine.jit import inner
 from paretoguard.engine.space import Space
 
@@ -52,27 +57,34 @@ if TYPE_CHECKING:
     from paretoguard.engine.state import State
 
 RHO = 100.0
-NOMINAL = 1.1  # how much less than the two-sided form asks for is usually enough: 3/4 of a form nearly 4 times as large
-LEAST_JOINT = math.log(22.0)  # below that, products could make ties cost more than they are counted for
-LEAST = 0.05  # of what is required, where it would be less than nothing (delta near 1)
-ROUNDING = 1e-12
+JOINTLY = 0.25  # the share of sets of coordinates in evidence that an arm is not dominated
+MOST_CORRELATED = 6  # objectives whose sets are all looked at
+ORDERS = ("arrival", "asked")
+FORMS = 3  # of evidence about one coordinate of a pair, each a product over the two arms
 
 
 class CertifiedLevels(NamedTuple):
     """`certified` for one problem and one delta; with what it keeps of each arm."""
 
+    plain: bool  # is every coordinate treated alike: no scales to learn, no 0-and-1 outcomes?
     rho: float
     row_bar: float  # log(1/alpha_F)
-    pair_bar: float  # log(1/alpha_P)
-    lead_bar: float  # the same for one of the coordinates that are averaged
+    below_bar: float  # for "dominated", in each coordinate
+    lead_bar: float  # for "not dominated", in one of the coordinates
     joint_bar: float  # … and for several of them together; +inf where they cannot be multiplied
     limit_bar: float  # for the limits of all means together
     slack_bar: float  # … of all slacks
     gap_bar: float  # … of all differences
     inverse: NDArray[float64]  # [K] 1/q = (n + rho)/n^2
     penalty: NDArray[float64]  # [K] log((n + rho)/rho)/2
+    rate: NDArray[float64]  # [K, d] of 0-and-1 outcomes, in the direction that is better; [K, 0] without them
+    regret: NDArray[float64]  # [K, d] see `rates`
+    least: NDArray[float64]  # [d] see `bets.Ranges`
+    binary: NDArray[np.bool_]  # [d]
+    sets: NDArray[np.int64]  # [s, d] of two or more correlated coordinates
+    sizes: NDArray[np.int64]  # [s]
+    precisions: NDArray[float64]  # [s, d, d] the inverse of the correlation of each set
     leads: NDArray[float64]  # [d] scratch
-    tilts: Tilts
 
 
 @dataclass(frozen=True)
@@ -80,10 +92,13 @@ class Certified:
     """Anytime-valid e-values for every claim (finite-sample guarantee for sub-Gaussian noise).
 
     `expected_samples`, if given, fits the evidence to runs of about that length; the guarantee holds for any length.
+    `order` is "arrival", or "asked" for results that are counted in the order they were asked for (see `Trial`).
     """
 
     expected_samples: int | None = None
+    order: str = "arrival"
     name: ClassVar[str] = "certified"
+    learns: ClassVar[bool] = True  # scales of the noise that are not declared
     guarantee: ClassVar[str] = "finite-sample"
     basis: ClassVar[str] = "an e-value for every claim, valid at all times at once"
 
@@ -91,6 +106,8 @@ class Certified:
         given = self.expected_samples
         if given is not None and (isinstance(given, bool) or not isinstance(given, Integral) or not given >= 1):
             raise ValueError(f"expected_samples is {given!r}, expected a whole number of at least 1")
+        if self.order not in ORDERS:
+            raise ValueError(f"order is {self.order!r}, expected one of {', '.join(ORDERS)}")
 
     def fit(self, delta: float, space: Space) -> CertifiedLevels:
         """The thresholds for one problem and one delta."""
@@ -98,28 +115,75 @@ class Certified:
         has_rows, pairs = space.region.A.shape[0] > 0, K * (K - 1)
         share = 0.5 if has_rows and pairs > 0 else 1.0
         pair_bar = math.log(max(pairs, 1) / (share * delta))
-        is_joint = space.independent and d > 1 and pair_bar >= LEAST_JOINT
-        single = 0.5 / max(d, 1) + 0.5 ** (d + 1) if is_joint else 1.0 / max(d, 1)
+        below_bar, lead_bar, joint_bar = self._pair_bars(pair_bar, space)
+        has_rates = bool(space.ranges.binary.any())
+        sets, sizes, precisions = _sets(space.correlation if not space.independent else np.zeros((0, 0)))
         return CertifiedLevels(
+            plain=not has_rates and not space.learnt.any(),
             rho=self._rho(K, pair_bar),
             row_bar=math.log(K / (share * delta)),
-            pair_bar=pair_bar,
-            lead_bar=pair_bar - math.log(single),
-            joint_bar=pair_bar + (d + 1) * LOG_2 if is_joint else math.inf,
+            below_bar=below_bar,
+            lead_bar=lead_bar,
+            joint_bar=joint_bar,
             limit_bar=math.log(K * max(d, 1) / delta),
             slack_bar=math.log(K * max(space.region.A.shape[0], 1) / delta),
             gap_bar=math.log(max(pairs, 1) * max(d, 1) / (2.0 * delta)),
             inverse=np.full(K, math.inf),
             penalty=np.zeros(K),
+            rate=np.zeros((K, d if has_rates else 0)),
+            regret=np.zeros((K, d if has_rates else 0)),
+            least=space.ranges.least,
+            binary=space.ranges.binary,
+            sets=sets,
+            sizes=sizes,
+            precisions=precisions,
             leads=np.zeros(max(d, 1)),
-            tilts=tilts(space),
         )
+
+    def _pair_bars(self, pair_bar: float, space: Space) -> tuple[float, float, float]:
+        """What "dominated" asks of each coordinate, "not dominated" of one, and of several together.
+
+        A true claim that an arm is dominated by one that is equal to it must not come easier than the false one that
+        it is not: so that it is counted already.
+        """
+        d = max(space.noisy, 1)
+        if self.order == "asked":
+            bar = either_way(pair_bar + math.log(FORMS * d))
+            return bar, bar, math.inf
+        is_known = len(space.correlation) > 1 and not space.learnt.any()
+        if not is_known or (not space.independent and d > MOST_CORRELATED):
+            return pair_bar, pair_bar + math.log(d), math.inf
+        one = (1.0 - JOINTLY) / d + JOINTLY * 0.5**d
+        return pair_bar - math.log(one * d), pair_bar - math.log(one), pair_bar - math.log(JOINTLY) + d * LOG_2
 
     def _rho(self, arms: int, pair_bar: float) -> float:
         """Evidence is sharpest for arms with about (pair_bar + 2) rho pulls."""
         if self.expected_samples is None:
             return RHO
         return max(1.0, self.expected_samples / arms / (pair_bar + 2.0))
+
+
+def _sets(correlation: NDArray[float64]) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[float64]]:
+    """Every set of two or more coordinates, its size, and the inverse of its correlation."""
+    d = len(correlation)
+    chosen = [
+        np.array(members)
+        for size in range(2, d + 1 if d <= MOST_CORRELATED else 0)
+        for members in itertools.combinations(range(d), size)
+    ]
+    sets, precisions = np.zeros((len(chosen), d), dtype=np.int64), np.zeros((len(chosen), d, d))
+    for k, members in enumerate(chosen):
+        sets[k, : len(members)] = members
+        precisions[k, : len(members), : len(members)] = np.linalg.inv(correlation[np.ix_(members, members)])
+    return sets, np.array([len(members) for members in chosen], dtype=np.int64), precisions
+
+
+def either_way(bar: float) -> float:
+    """log(1/x) with x (1 + log(1/x)) = exp(-bar): what a product must reach whose factors are watched apart."""
+    found = bar
+    for _ in range(60):
+        found = bar + math.log1p(found)
+    return found
 
 
 @moment.register(CertifiedLevels)
@@ -132,6 +196,10 @@ def _prepare(evidence: CertifiedLevels, state: "State", i: int) -> None:
     n = float(state.counts[i])
     evidence.inverse[i] = (n + evidence.rho) / (n * n) if n > 0.0 else math.inf
     evidence.penalty[i] = 0.5 * math.log((n + evidence.rho) / evidence.rho)
+    for c in range(evidence.rate.shape[1]):
+        if evidence.binary[c]:
+            evidence.rate[i, c] = min(1.0, max(0.0, 0.5 * (state.means[i, c] - evidence.least[c])))
+            evidence.regret[i, c] = regret(evidence.rate[i, c], n)
 
 
 # --- one arm ---------------------------------------------------------------------------------------------------------
@@ -160,21 +228,25 @@ def _slack(space: Space, state: "State", i: int, row: int) -> float:
 @inner
 def _weigh_feasible(evidence: CertifiedLevels, space: Space, state: "State", i: int) -> float:
     """Every row must have its evidence: a false claim is false for one row."""
-    root, least = math.sqrt(evidence.inverse[i]), math.inf
+    least = math.inf
     for row in range(space.region.A.shape[0]):
-        if evidence.tilts.used[row] == 1:
-            value = _tilted(evidence, space, state, i, row, HOLDS)
-        else:
-            z = (_slack(space, state, i, row) + space.row_tolerance[row]) / (space.row_sigma[row] * root)
-            value = row_evidence(z, evidence.penalty[i])
+        value = _one_row(evidence, space, state, i, row, HOLDS)
         least = value if not value >= least else least  # what is no number is no evidence either
     return least if least == least else -math.inf
 
 
 @inner
-def _tilted(evidence: CertifiedLevels, space: Space, state: "State", i: int, row: int, side: int) -> float:
-    mean = state.means[i, evidence.tilts.place[row]]
-    return tilt_evidence(evidence.tilts, space, mean, float(state.counts[i]), row, side)
+def _one_row(evidence: CertifiedLevels, space: Space, state: "State", i: int, row: int, side: int) -> float:
+    """The evidence that a row holds, up to its tolerance, or that it fails."""
+    first = space.bets.first[row, side]
+    if first >= 0:
+        return bet_evidence(state.growth[i], first, float(state.counts[i]))
+    scale = row_scale(space, state, i, row)
+    if scale == math.inf:
+        return -math.inf
+    slack = _slack(space, state, i, row)
+    past = slack + space.row_tolerance[row] if side == HOLDS else -slack
+    return row_evidence(past / (scale * math.sqrt(evidence.inverse[i])), evidence.penalty[i])
 
 
 @inner
@@ -186,12 +258,7 @@ def _weigh_infeasible(evidence: CertifiedLevels, space: Space, state: "State", i
         together, size = -math.inf, 0
         for row in range(space.region.A.shape[0]):
             if space.needed[row] == 1 and (groups == 0 or space.row_group[row] == group):
-                if evidence.tilts.used[row] == 1:
-                    value = _tilted(evidence, space, state, i, row, FAILS)
-                else:
-                    z = -_slack(space, state, i, row) / (space.row_sigma[row] * math.sqrt(evidence.inverse[i]))
-                    value = row_evidence(z, evidence.penalty[i])
-                together = log_sum(together, value)
+                together = log_sum(together, _one_row(evidence, space, state, i, row, FAILS))
                 size += 1
         rows += size
         average = log_sum(average, together)
@@ -201,80 +268,66 @@ def _weigh_infeasible(evidence: CertifiedLevels, space: Space, state: "State", i
 
 
 @radius.register(CertifiedLevels)
-def _radius(evidence: CertifiedLevels, now: Moment, state: "State", i: int) -> float:
-    return math.sqrt(2.0 * evidence.inverse[i] * (evidence.limit_bar + evidence.penalty[i]))
+def _radius(evidence: CertifiedLevels, now: Moment, space: Space, state: "State", i: int, c: int) -> float:
+    square = variance(space, state, i, c) * evidence.inverse[i]
+    return math.sqrt(2.0 * square * (evidence.limit_bar + evidence.penalty[i]))
 
 
 @row_radius.register(CertifiedLevels)
 def _row_radius(evidence: CertifiedLevels, now: Moment, space: Space, state: "State", i: int, row: int) -> float:
     required = evidence.slack_bar + evidence.penalty[i]
-    return space.row_sigma[row] * math.sqrt(2.0 * evidence.inverse[i] * required)
+    return row_scale(space, state, i, row) * math.sqrt(2.0 * evidence.inverse[i] * required)
 
 
 # --- two arms --------------------------------------------------------------------------------------------------------
 
 
-@inner
-def _against(lead: float, first: float, second: float, required: float) -> float:
-    """A lead minus the least that is certain, about; its sign is exact: >= 0 means certified."""
-    if lead == math.inf or lead == -math.inf:
-        return lead
-    width = math.sqrt(2.0 * (first + second) * max(LEAST, required - NOMINAL))
-    if is_apart(lead, first, second, required):
-        return max(0.0, lead - width)
-    return min(-ROUNDING * width, lead - width)
-
-
 @dominated.register(CertifiedLevels)
 def _dominated(evidence: CertifiedLevels, now: Moment, space: Space, state: "State", i: int, j: int) -> float:
-    required = evidence.pair_bar + evidence.penalty[i] + evidence.penalty[j]
-    return _against(least_gain(space, state, i, j), evidence.inverse[i], evidence.inverse[j], required)
+    """Every coordinate must have its evidence."""
+    gain = least_gain(space, state, i, j)
+    if evidence.plain or gain == -math.inf:
+        required = evidence.below_bar + evidence.penalty[i] + evidence.penalty[j]
+        return against(gain, evidence.inverse[i], evidence.inverse[j], required)
+    least = math.inf
+    for c in range(space.noisy):
+        least = min(least, in_coordinate(evidence, space, state, j, i, c, 0.0, evidence.below_bar))
+    return least
 
 
 @undominated.register(CertifiedLevels)
 def _undominated(evidence: CertifiedLevels, now: Moment, space: Space, state: "State", i: int, j: int) -> float:
-    both = evidence.penalty[i] + evidence.penalty[j]
-    first, second = evidence.inverse[i], evidence.inverse[j]
-    value = _against(best_lead(space, state, i, j), first, second, evidence.lead_bar + both)
-    if value < 0.0 and evidence.joint_bar < math.inf:
-        value = max(value, _jointly(evidence, space, state, i, j, both))
-    return value
-
-
-@inner
-def _jointly(evidence: CertifiedLevels, space: Space, state: "State", i: int, j: int, both: float) -> float:
-    """The same for the best set of two or more coordinates: the length of its leads minus the least that is certain.
-
-    Of each size the best set is that of the largest leads. Leads are taken one by one, the largest first.
-    """
-    best, square, total = -math.inf, 0.0, evidence.inverse[i] + evidence.inverse[j]
-    for c in range(space.noisy):
-        evidence.leads[c] = state.means[i, c] - state.means[j, c] + space.tolerance[c]
-    for size in range(1, space.noisy + 1):
-        largest = 0
-        for c in range(1, space.noisy):
-            if evidence.leads[c] > evidence.leads[largest]:
-                largest = c
-        lead = evidence.leads[largest]
-        if lead <= 0.0:
-            break
-        evidence.leads[largest] = -math.inf
-        square += lead * lead
-        if size > 1:
-            best = max(best, math.sqrt(square) - math.sqrt(2.0 * total * (evidence.joint_bar + size * both)))
-    return best
+    """One coordinate must, with its share of the average; or several together, where they can be multiplied."""
+    lead = best_lead(space, state, i, j)
+    if evidence.plain or lead == math.inf:
+        required = evidence.lead_bar + evidence.penalty[i] + evidence.penalty[j]
+        most = against(lead, evidence.inverse[i], evidence.inverse[j], required)
+    else:
+        most = -math.inf
+        for c in range(space.noisy):
+            slop = space.tolerance[c]
+            most = max(most, in_coordinate(evidence, space, state, i, j, c, slop, evidence.lead_bar))
+    if most < 0.0 and evidence.joint_bar < math.inf:
+        if evidence.sets.shape[0] > 0:
+            return max(most, in_some_correlated(evidence, space, state, i, j))
+        return max(most, in_some(evidence, space, state, i, j))
+    return most
 
 
 @pair_radius.register(CertifiedLevels)
 def _pair_radius(evidence: CertifiedLevels, now: Moment, state: "State", i: int, j: int) -> float:
-    required = evidence.pair_bar + evidence.penalty[i] + evidence.penalty[j]
+    required = evidence.below_bar + evidence.penalty[i] + evidence.penalty[j]
     return least_lead(evidence.inverse[i], evidence.inverse[j], required)
 
 
 @gap_radius.register(CertifiedLevels)
-def _gap_radius(evidence: CertifiedLevels, now: Moment, state: "State", i: int, j: int) -> float:
+def _gap_radius(evidence: CertifiedLevels, now: Moment, space: Space, state: "State", i: int, j: int, c: int) -> float:
     required = evidence.gap_bar + evidence.penalty[i] + evidence.penalty[j]
-    return math.sqrt(2.0 * (evidence.inverse[i] + evidence.inverse[j]) * required)
+    first, second = (
+        variance(space, state, i, c) * evidence.inverse[i],
+        variance(space, state, j, c) * evidence.inverse[j],
+    )
+    return math.sqrt(2.0 * (first + second) * required)
 
 
 @lead_radius.register(CertifiedLevels)

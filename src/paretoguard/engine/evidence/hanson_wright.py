@@ -33,6 +33,7 @@ class HansonWright:
 
     name: ClassVar[str] = "hanson-wright"
     guarantee: ClassVar[str] = "finite-sample"
+    any_order: ClassVar[bool] = True  # each arm is bounded apart from the others
     basis: ClassVar[str] = "the paper's Theorem, with the norm of a Gaussian vector of known covariance"
 
     def fit(self, delta: float, space: Space) -> HansonWrightLevels:

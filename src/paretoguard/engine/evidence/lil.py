@@ -106,7 +106,7 @@ def _weigh(evidence: LilLevels, space: Space, state: "State", i: int) -> float:
 
 
 @radius.register(LilLevels)
-def _radius(evidence: LilLevels, now: Moment, state: "State", i: int) -> float:
+def _radius(evidence: LilLevels, now: Moment, space: Space, state: "State", i: int, c: int) -> float:
     return math.sqrt(2.0 * (evidence.limit_constant + evidence.growth[i])) * state.root[i]
 
 

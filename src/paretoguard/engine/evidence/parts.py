@@ -61,8 +61,8 @@ def undominated(evidence: NamedTuple, now: Any, space: Space, state: "State", i:
 
 
 @part
-def radius(evidence: NamedTuple, now: Any, state: "State", i: int) -> float:
-    """Half-width of the confidence interval of one coordinate of arm i, in engine units."""
+def radius(evidence: NamedTuple, now: Any, space: Space, state: "State", i: int, c: int) -> float:
+    """Half-width of the confidence interval of coordinate c of arm i, in engine units."""
     raise TypeError(f"evidence {type(evidence).__name__} has no registered `radius`")
 
 
@@ -73,8 +73,8 @@ def row_radius(evidence: NamedTuple, now: Any, space: Space, state: "State", i: 
 
 
 @part
-def gap_radius(evidence: NamedTuple, now: Any, state: "State", i: int, j: int) -> float:
-    """Half-width of the confidence interval of a difference in one coordinate. By default, pair_radius."""
+def gap_radius(evidence: NamedTuple, now: Any, space: Space, state: "State", i: int, j: int, c: int) -> float:
+    """Half-width of the confidence interval of a difference in coordinate c. By default, pair_radius."""
     raise TypeError(f"evidence {type(evidence).__name__} has no registered `gap_radius`")
 
 
@@ -105,7 +105,7 @@ def _keep_nothing(evidence: NamedTuple, state: "State", i: int) -> None:
 
 
 @gap_radius.register(object)
-def _as_certain(evidence: NamedTuple, now: Any, state: "State", i: int, j: int) -> float:
+def _as_certain(evidence: NamedTuple, now: Any, space: Space, state: "State", i: int, j: int, c: int) -> float:
     return pair_radius(evidence, now, state, i, j)
 
 

@@ -34,6 +34,7 @@ class Theorem:
 
     name: ClassVar[str] = "theorem"
     guarantee: ClassVar[str] = "finite-sample"
+    any_order: ClassVar[bool] = True  # each arm is bounded apart from the others
     basis: ClassVar[str] = "the paper's Theorem (Kone, Kaufmann, Richert 2025)"
 
     def fit(self, delta: float, space: Space) -> TheoremLevels:

@@ -36,7 +36,7 @@ def _undominated(evidence: Any, now: Moment, space: Space, state: "State", i: in
     return best_lead(space, state, i, j) - now.scale * spread(evidence, state, i, j)
 
 
-def _radius(evidence: Any, now: Moment, state: "State", i: int) -> float:
+def _radius(evidence: Any, now: Moment, space: Space, state: "State", i: int, c: int) -> float:
     return now.scale * state.root[i]
 
 

@@ -1,0 +1,88 @@
+"""E-values for a row over one coordinate with values in a range: bets, sharper than sub-Gaussian sums.
+
+In the range [0, 1], with the null "the mean is at most r": for each p > r the product over results x of 1 + l (x - r),
+l = (p - r)/(r (1 - r)), is a supermartingale, and positive. On 0 and 1 it is the likelihood ratio of p against r; on
+values in between it gains from their small variance. Averaged over a grid of p; docs/guarantees.md proves it.
+"""
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+from numpy import bool_, float64, int64
+from numpy.typing import NDArray
+
+from paretoguard.engine.jit import inner
+
+GRID = 18  # distances of p from r, each 1/sqrt(2) of the one before
+FARTHEST = 0.98  # of the way from r to 1
+SHARPER = 0.2  # on 0 and 1, used where r (1 - r) is below this; at 1/4 the sub-Gaussian form is as good
+HOLDS, FAILS = 0, 1  # the two sides of a row
+
+
+class Bets(NamedTuple):
+    """Bets on the results of every arm; each result multiplies a stake by offset + slope * value."""
+
+    first: NDArray[int64]  # [m, 2] of each row and side: the first of its GRID bets, or -1
+    coordinate: NDArray[int64]  # [B]
+    offset: NDArray[float64]  # [B]
+    slope: NDArray[float64]  # [B]
+
+
+class Ranges(NamedTuple):
+    """Which noisy coordinates have their values in a range, 2 wide in engine units."""
+
+    least: NDArray[float64]  # [noisy] the least value; -inf without a range
+    binary: NDArray[bool_]  # [noisy] are the ends of the range the only values?
+
+
+def bets(
+    A: NDArray[float64],
+    b: NDArray[float64],
+    exact_part: NDArray[float64],
+    row_tolerance: NDArray[float64],
+    ranges: Ranges,
+) -> Bets:
+    """The bets on each row that they make sharper."""
+    first = np.full((len(A), 2), -1, dtype=int64)
+    made: list[tuple[int, float, float]] = []
+    for row in range(len(A)):
+        if np.count_nonzero(A[row]) != 1 or np.any(exact_part[row] != 0):
+            continue
+        c = int(np.argmax(A[row] != 0))
+        upper = bool(A[row, c] > 0)  # x <= bound, else x >= bound
+        limits = []
+        for side, slop in ((HOLDS, row_tolerance[row]), (FAILS, 0.0)):
+            bound = (A[row, c] * (b[row] + slop) - ranges.least[c]) / 2.0  # in the range [0, 1]
+            flip = upper == (side == HOLDS)  # "x <= bound" holds: small values speak for it
+            limits.append((1.0 - bound if flip else bound, flip))
+        if all(_is_sharper(r, bool(ranges.binary[c])) for r, _ in limits):
+            for side, (r, flip) in enumerate(limits):
+                first[row, side] = len(made)
+                made += [(c, *_stake(r, flip, float(ranges.least[c]), g)) for g in range(GRID)]
+    coordinate = np.array([bet[0] for bet in made], dtype=int64)
+    return Bets(first, coordinate, np.array([bet[1] for bet in made]), np.array([bet[2] for bet in made]))
+
+
+def _is_sharper(r: float, is_binary: bool) -> bool:
+    return bool(math.isfinite(r) and 1e-9 < r < 1.0 - 1e-9 and (not is_binary or r * (1.0 - r) < SHARPER))
+
+
+def _stake(r: float, flip: bool, least: float, g: int) -> tuple[float, float]:
+    """Offset and slope of bet g in the value in engine units: 1 + l (u - r) with u = (value - least)/2."""
+    bold = FARTHEST * 2.0 ** (-0.5 * g) / r
+    if flip:  # u = 1 - (value - least)/2
+        return 1.0 + bold * (1.0 - r) + 0.5 * bold * least, -0.5 * bold
+    return 1.0 - bold * r - 0.5 * bold * least, 0.5 * bold
+
+
+@inner
+def bet_evidence(growth: NDArray[float64], first: int, n: float) -> float:
+    """log of the average of GRID bets from `first` on, that grow by these logarithms a result, after n results."""
+    best = -math.inf
+    for g in range(GRID):
+        best = max(best, n * growth[first + g])
+    total = 0.0
+    for g in range(GRID):
+        total += math.exp(n * growth[first + g] - best)
+    return best + math.log(total / GRID)

@@ -1,0 +1,69 @@
+"""Results that were asked for: tickets, and when a result may be counted.
+
+In the order of arrival each result is counted at once. In the order asked an arm's result waits until all that were
+asked of that arm before it have come: then it does not matter which results are slow.
+"""
+
+from collections import deque
+from typing import NamedTuple
+
+from numpy import float64
+from numpy.typing import NDArray
+
+
+class Ticket(NamedTuple):
+    """One measurement asked for."""
+
+    number: int
+    arm: str
+
+
+class Tickets:
+    """The tickets of one trial."""
+
+    def __init__(self, *, as_asked: bool) -> None:
+        self._as_asked = as_asked
+        self._issued = 0
+        self._open: dict[int, str] = {}  # without a result
+        self._due: dict[str, deque[int]] = {}  # of each arm: not counted yet, in the order asked
+        self._held: dict[int, NDArray[float64]] = {}  # results that wait for earlier ones
+
+    def issue(self, arm: str) -> Ticket:
+        """Ask for a result of this arm."""
+        ticket = Ticket(self._issued, arm)
+        self._issued += 1
+        self._open[ticket.number] = arm
+        self._due.setdefault(arm, deque()).append(ticket.number)
+        return ticket
+
+    def check(self, ticket: Ticket) -> None:
+        """Refuse a ticket that is not waiting for a result."""
+        if self._open.get(ticket.number) == ticket.arm:
+            return
+        if 0 <= ticket.number < self._issued and ticket.number not in self._open:
+            raise ValueError(f"ticket {ticket.number} has its result already; a ticket is for one")
+        waiting = ", ".join(f"{number} ({arm})" for number, arm in self._open.items())
+        raise ValueError(f"{ticket} was not asked for; waiting for a result are: {waiting or 'none'}")
+
+    def receive(self, ticket: Ticket, row: NDArray[float64]) -> list[NDArray[float64]]:
+        """Take the result of a ticket, once checked; return the results of its arm that may be counted now."""
+        del self._open[ticket.number]
+        due = self._due[ticket.arm]
+        if not self._as_asked:
+            due.remove(ticket.number)
+            return [row]
+        self._held[ticket.number] = row
+        ready = []
+        while due and due[0] in self._held:
+            ready.append(self._held.pop(due.popleft()))
+        return ready
+
+    @property
+    def outstanding(self) -> int:
+        """Results asked for and not counted yet."""
+        return len(self._open) + len(self._held)
+
+    @property
+    def held(self) -> int:
+        """Results that wait for earlier ones of their arm."""
+        return len(self._held)
