@@ -359,9 +359,11 @@ def test_sigma_u(noise: list[Noise], dependence: Any, expected: float) -> None:
     assert problem.space().sigma_u == pytest.approx(expected, rel=1e-12)
 
 
-def test_unknown_noise_has_no_engine_units_yet() -> None:
-    with pytest.raises(ProblemError, match=r"unknown scale needs evidence 'certified'.*not built yet; give a scale"):
-        problem(noise=Unknown()).space()
+def test_an_objective_of_unknown_scale_keeps_its_unit() -> None:
+    noise: dict[str, Noise] = {"efficacy": Unknown(), "harm": Gaussian(2.0)}
+    space = problem(noise=noise, constraints=["harm <= 0.4", "efficacy - harm >= 1"]).space()
+    assert space.scale.tolist() == [1.0, -0.5]
+    assert (space.learnt.tolist(), space.row_learnt.tolist()) == ([1, 0], [0, 1])
 
 
 def test_overflow_in_engine_units_is_refused() -> None:

@@ -274,11 +274,6 @@ def test_a_trial_accepts_results_that_were_not_asked_for() -> None:
         trial.tell("151mg", {"efficacy": 0, "safety": 0})
 
 
-def test_noise_of_unknown_scale_is_refused_until_certified_is_built() -> None:
-    with pytest.raises(pg.ProblemError, match="'certified'"):
-        pg.identify(problem(noise=pg.Unknown()), coin(RATES))
-
-
 @pytest.mark.parametrize("delta", [0, 1, -0.1, 2, float("nan"), "0.1", True, None])
 def test_delta_must_be_a_probability(delta: Any) -> None:
     with pytest.raises(pg.SettingsError, match="it is the error probability you accept"):

@@ -153,16 +153,17 @@ def _check_label(record: Any, text: str) -> None:
         raise SettingsError(f"{text} has guarantee {guarantee(record)!r}, expected one of {', '.join(labels)}")
 
 
-def basis(kind: Evidence) -> str:
+def basis(kind: Evidence, problem: Problem | None = None) -> str:
     """What the label rests on, in one sentence."""
-    return str(getattr(kind, "basis", "no theorem was stated for this evidence"))
+    stated = str(getattr(kind, "basis", "no theorem was stated for this evidence"))
+    return f"{stated}, with scales learnt from the results" if problem is not None and problem.learnt else stated
 
 
 def assumptions(problem: Problem, evidence: Evidence, order: str = "arrival") -> tuple[str, ...]:
     """The assumptions behind the guarantee of an answer."""
     noise = "; ".join(f"{name}: {kind!r}" for name, kind in problem.noise.items())
     return (
-        f"evidence: {basis(evidence)}",
+        f"evidence: {basis(evidence, problem)}",
         "each measurement of an arm is an independent draw, and its means do not drift",
         f"noise: {noise}",
         *_learnt(problem),

@@ -252,9 +252,9 @@ class Trial:
             evidence=self.evidence.name,
             delta=self.delta,
             guarantee=self.guarantee,
-            basis=settings.basis(self.evidence),
+            basis=settings.basis(self.evidence, self.problem),
             assumptions=settings.assumptions(self.problem, self.evidence, self.order),
-            notes=(*self.problem.notes, *self._alarms(), *unvarying(self._numbers()), *self._waiting()),
+            notes=(*self.problem.notes, *self._alarms(), *unvarying(self._numbers()), *self._tied(), *self._waiting()),
             simulated=simulated,
             stated=self.problem,
         )
@@ -266,6 +266,16 @@ class Trial:
         return (
             f"assumptions violated? Of {arms} one thing was certified and later its contrary, which happens with "
             f"probability at most {self.delta:g} if noise, independence and steady means are as declared",
+        )
+
+    def _tied(self) -> tuple[str, ...]:
+        """At the end of a budget: what may be behind it."""
+        undecided = self.samples >= self.budget and not self._answered
+        if not undecided or all(self.problem.tolerance.values()):
+            return ()
+        return (
+            "the budget is spent: arms that are tied, or on the border of a constraint, stay undecided however much is "
+            "measured; a tolerance for each objective and constraint settles them",
         )
 
     def _waiting(self) -> tuple[str, ...]:

@@ -96,9 +96,11 @@ def _why_infeasible(numbers: Snapshot, i: int) -> dict[str, Any]:
     assert row is not None, "an infeasible arm has a constraint that it fails"
     if numbers.slack[i, row] + numbers.slack_limits[i, row] <= 0:
         return {"reason": _failure(numbers, i, row), **_slack_fields(numbers, i, row)}
-    # No single row is certain to fail, but no point near the mean satisfies them all.
+    # No single limit says so: bets are sharper than limits, and several rows may fail together.
     failing = [row, *(int(other) for other in np.flatnonzero(numbers.slack[i] < 0) if other != row)]
     away = float(numbers.state.eta[i])
+    if len(failing) == 1:
+        return {"reason": _failure(numbers, i, row), **_slack_fields(numbers, i, row)}
     if math.isinf(away):
         reason = "given its exact values no point satisfies every constraint: "
         return {

@@ -189,13 +189,13 @@ def show_least(value: float) -> str:
 
 
 def show_interval(mean: float, low: float, high: float) -> str:
-    """A mean with its limits, to two digits of the half-width.
+    """A mean with its limits, to two digits of the half-width; without limits where there are none.
 
     >>> show_interval(0.38708, 0.37416, 0.40001), show_interval(12.0, 12.0, 12.0)
     ('0.387 [0.374, 0.400]', '12')
     """
     half = (high - low) / 2
-    if half <= 0:
+    if half <= 0 or math.isinf(half):
         return show(mean)
     decimals = max(0, 1 - math.floor(math.log10(half)))
     return f"{mean:,.{decimals}f} [{low:,.{decimals}f}, {high:,.{decimals}f}]"

@@ -1,0 +1,133 @@
+"""Noise of unknown scale: learnt from the results, labelled asymptotic, and silent where nothing is known."""
+
+import math
+from dataclasses import dataclass
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+import pytest
+from scipy import stats
+
+import paretoguard as pg
+from paretoguard.engine.evidence.learnt import LEAST_PULLS
+from paretoguard.simulation.rewards import reward
+
+RUNS = 2_000
+
+
+class Law(NamedTuple):
+    std: float
+
+
+@dataclass(frozen=True)
+class Hidden(pg.Unknown):
+    """Normal noise that the problem does not say the scale of."""
+
+    std: float = 1.0
+    kind: ClassVar[str] = "hidden"
+
+    def law(self) -> Law:
+        return Law(self.std)
+
+
+@reward.register(Law)
+def _reward(law: Law, mean: float, u: float, v: float) -> float:
+    return mean + law.std * math.sqrt(-2.0 * math.log(1.0 - u)) * math.cos(2.0 * math.pi * v)
+
+
+def problem(**changes: Any) -> pg.Problem:
+    stated: dict[str, Any] = {"arms": ["a", "b"], "noise": pg.Unknown(), "constraints": ["mb <= 5"]}
+    return pg.Problem({"ms": "min", "mb": "min"}, **{**stated, **changes})
+
+
+def jitter(means: dict[str, tuple[float, float]], spread: float, seed: int = 0) -> Any:
+    rng = np.random.default_rng(seed)
+    return lambda arm: {
+        name: float(mean + spread * rng.normal()) for name, mean in zip(("ms", "mb"), means[arm], strict=True)
+    }
+
+
+MEANS = {"a": (10.0, 3.0), "b": (12.0, 4.0)}
+
+
+def test_answers_are_labelled_asymptotic_with_what_they_rest_on() -> None:
+    result = pg.identify(problem(), jitter(MEANS, 1.0))
+    assert (result.pareto, result.stopped, result.guarantee) == (("a",), "answered", "asymptotic")
+    assert {verdict.guarantee for verdict in result.verdicts.values()} == {"asymptotic"}
+    assert min(result.pulls.values()) >= LEAST_PULLS
+    learnt = next(line for line in result.assumptions if "is learnt" in line)
+    assert learnt.startswith("the scale of ms, mb is learnt from the results")
+    assert f"before {LEAST_PULLS} of them nothing is claimed about an arm" in learnt
+    assert "asymptotic" in result.footer()
+    mixed = problem(noise={"ms": pg.Unknown(), "mb": pg.Gaussian(1.0)})
+    assert pg.identify(mixed, jitter(MEANS, 1.0)).guarantee == "asymptotic"
+
+
+@pytest.mark.parametrize("factor", [1e-6, 1.0, 1e9])
+def test_the_unit_does_not_matter(factor: float) -> None:
+    sample = jitter(MEANS, 1.0)
+    scaled = problem(constraints=[f"mb <= {5 * factor!r}"])
+    result = pg.identify(scaled, lambda arm: {name: factor * value for name, value in sample(arm).items()})
+    assert result.pulls == pg.identify(problem(), jitter(MEANS, 1.0)).pulls
+
+
+def test_less_noise_needs_fewer_samples_and_nothing_is_claimed_before_the_least() -> None:
+    quiet, loud = (pg.identify(problem(), jitter(MEANS, spread)).samples for spread in (0.1, 3.0))
+    assert quiet < loud / 5
+    trial = pg.Trial(problem())
+    sample = jitter(MEANS, 1e-3)
+    for _ in range(LEAST_PULLS - 1):
+        for arm in ("a", "b"):
+            trial.tell(arm, sample(arm))
+    assert set(trial.statuses().values()) == {"undecided"}
+    assert trial.verdicts()["a"].high["ms"] == math.inf
+    assert str(trial.result())  # a table without limits
+
+
+def test_an_objective_that_does_not_vary_proves_nothing_and_is_named() -> None:
+    result = pg.identify(problem(), lambda arm: dict(zip(("ms", "mb"), MEANS[arm], strict=True)), budget=200)
+    assert {verdict.status for verdict in result.verdicts.values()} == {"undecided"}
+    note = "ms has not varied in any result of a, b: its scale is not known, and nothing is claimed that rests on it"
+    assert any(line.startswith(note) for line in result.notes)
+    assert str(result)
+    exact = problem(noise={"ms": pg.Unknown(), "mb": pg.Exact()})
+    sample = jitter(MEANS, 1.0)
+    result = pg.identify(exact, lambda arm: {"ms": sample(arm)["ms"], "mb": MEANS[arm][1]})
+    assert result.pareto == ("a",)
+
+
+def test_rows_that_do_not_vary_prove_nothing_even_where_their_objectives_do() -> None:
+    """ms + mb is 13 in every result of a, up to rounding."""
+    rng = np.random.default_rng(0)
+
+    def sample(arm: str) -> dict[str, float]:
+        ms = float(rng.normal(10, 1))
+        return {"ms": ms, "mb": 13 - ms}
+
+    result = pg.identify(problem(arms=["a"], constraints=["ms + mb <= 14"]), sample, budget=100)
+    assert result.verdicts["a"].status == "undecided"
+
+
+@pytest.mark.parametrize("evidence", ["practical", "theorem", "lil"])
+def test_other_evidence_asks_for_the_scale(evidence: str) -> None:
+    with pytest.raises(
+        pg.SettingsError, match=rf"'{evidence}' needs the scale of every noise; declare it.*'certified'"
+    ):
+        pg.identify(problem(), jitter(MEANS, 1.0), evidence=evidence)
+
+
+def border(arms: int, bound: str) -> pg.Instance:
+    objectives = {"x": "max", "y": "max"}
+    stated = pg.Problem(
+        objectives, arms=[f"arm{i}" for i in range(arms)], noise=Hidden(3.0), constraints=[bound], name="border"
+    )
+    return pg.Instance(stated, [[0.0, 0.05 * i] for i in range(arms)])
+
+
+def test_errors_stay_within_delta_where_noise_is_normal() -> None:
+    for arms, bound in ((1, "x <= 0"), (1, "x + 2*y <= 0"), (4, "x <= 0")):
+        study = pg.simulate(
+            border(arms, bound), algorithms="uniform", evidence="certified", delta=0.05, runs=RUNS, budget=2_000 * arms
+        )
+        assert study.summary()[0]["guarantee"] == "asymptotic"
+        assert stats.binom.sf(int(study.records["wrong_ecpsi"].sum()) - 1, RUNS, 0.05) > 1e-4

@@ -1,0 +1,164 @@
+"""Tickets: several measurements at once, late and out of order, and what each order of counting promises."""
+
+from collections import deque
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy import stats
+
+import paretoguard as pg
+from paretoguard.engine.evidence.certified import either_way
+
+
+def problem(**changes: Any) -> pg.Problem:
+    stated: dict[str, Any] = {"arms": ["a", "b", "c"], "noise": pg.Gaussian(1.0), "constraints": ["x <= 1"]}
+    return pg.Problem({"x": "max", "y": "max"}, **{**stated, **changes})
+
+
+def instance() -> pg.Instance:
+    return pg.Instance(problem(name="three"), [[0.0, 0.0], [-0.6, -0.7], [2.0, 1.0]])
+
+
+def test_asking_for_one_arm_at_a_time_is_as_taking_the_next_arm() -> None:
+    by_arm, by_ticket = pg.Trial(problem(), delta=0.1), pg.Trial(problem(), delta=0.1)
+    first, second = pg.sampler(instance(), seed=4), pg.sampler(instance(), seed=4)
+    for _ in range(10_000):
+        arm, tickets = by_arm.next_arm(), by_ticket.ask()
+        assert [ticket.arm for ticket in tickets] == ([] if arm is None else [arm])
+        if arm is None:
+            break
+        by_arm.tell(arm, first(arm))
+        by_ticket.tell(tickets[0], second(arm))
+    assert by_arm.answered
+    assert by_arm.result().to_dict() == by_ticket.result().to_dict()
+
+
+@pytest.mark.parametrize("algorithm", ["e-cape", "racing"])
+def test_batches_are_those_of_a_simulation(algorithm: str) -> None:
+    how: dict[str, Any] = {"evidence": "practical", "delta": 0.1}
+    study = pg.simulate(instance(), algorithms=algorithm, runs=1, seed=4, batch=8, **how)
+    trial, sample = pg.Trial(problem(), algorithm=algorithm, **how), pg.sampler(instance(), seed=4)
+    while tickets := trial.ask(8):
+        for ticket in tickets:
+            trial.tell(ticket, sample(ticket.arm))
+    assert trial.answered
+    assert list(trial.result().pulls.values()) == study.pulls[0].tolist()
+
+
+def test_pending_measurements_count_in_the_choice_of_arms_and_in_the_budget() -> None:
+    trial = pg.Trial(problem(), budget=7)
+    assert [ticket.arm for ticket in trial.ask(2)] == ["a", "b"]
+    tickets = trial.ask(9)
+    assert [ticket.arm for ticket in tickets] == ["c", "a", "b", "c", "a"]
+    assert trial.ask(3) == []
+    assert (trial.samples, trial.result().stopped) == (0, "open")
+    assert trial.result().verdicts["a"].reason == "never pulled"
+
+
+def test_results_of_each_arm_wait_for_earlier_ones_in_the_order_asked_only() -> None:
+    values = [{"x": float(k), "y": 0.0} for k in range(6)]
+    arrival, asked = pg.Trial(problem()), pg.Trial(problem(), order="asked")
+    for trial, counted in ((arrival, [1, 2, 3]), (asked, [0, 1, 3])):
+        first_a, b, _, second_a = trial.ask(4)
+        assert (first_a.arm, b.arm, second_a.arm) == ("a", "b", "a")
+        seen = []
+        for ticket in (second_a, b, first_a):
+            trial.tell(ticket, values[ticket.number])
+            seen.append(trial.samples)
+        assert seen == counted
+
+
+def test_the_order_of_arrival_does_not_matter_in_the_order_asked() -> None:
+    rng, kept = np.random.default_rng(0), []
+    for _ in range(3):
+        trial = pg.Trial(problem(), order="asked", seed=3)
+        tickets = trial.ask(60)
+        values = {t.number: {"x": np.sin(t.number), "y": np.cos(t.number)} for t in tickets}
+        for k in rng.permutation(len(tickets)):
+            trial.tell(tickets[k], values[tickets[k].number])
+        kept.append(trial.result().to_dict())
+    assert kept[0] == kept[1] == kept[2]
+    assert kept[0]["samples"] == 60
+
+
+def test_waiting_results_are_said_and_a_result_without_a_ticket_waits_too() -> None:
+    trial = pg.Trial(problem(), order="asked")
+    first, *_ = trial.ask(1)
+    trial.tell(first.arm, {"x": 5.0, "y": 5.0})
+    assert (trial.samples, trial.result().notes) == (
+        0,
+        ("results that wait for earlier ones of their arm, not counted yet: 1",),
+    )
+    trial.tell(first, {"x": 1.0, "y": 1.0})
+    assert (trial.samples, trial.result().notes) == (2, ())
+    assert "in the order they were asked for" in trial.result().assumptions[-1]
+    assert "does not depend on their values" in pg.Trial(problem()).result().assumptions[-1]
+
+
+def test_a_ticket_is_for_one_result_and_a_bad_one_leaves_it_open() -> None:
+    trial = pg.Trial(problem())
+    ticket, other = trial.ask(2)
+    with pytest.raises(pg.SampleError, match="expected a finite number"):
+        trial.tell(ticket, {"x": float("nan"), "y": 0.0})
+    trial.tell(ticket, {"x": 1.0, "y": 0.0})
+    with pytest.raises(pg.SampleError, match="ticket 0 has its result already; a ticket is for one"):
+        trial.tell(ticket, {"x": 1.0, "y": 0.0})
+    with pytest.raises(pg.SampleError, match=r"Ticket\(number=7, arm='b'\) was not asked for.*are: 1 \(b\)"):
+        trial.tell(pg.Ticket(7, "b"), {"x": 1.0, "y": 0.0})
+    with pytest.raises(pg.SampleError, match=r"Ticket\(number=1, arm='a'\) was not asked for"):
+        trial.tell(pg.Ticket(other.number, "a"), {"x": 1.0, "y": 0.0})
+    assert trial.samples == 1
+
+
+def test_orders_that_cannot_be_kept_are_refused() -> None:
+    with pytest.raises(pg.SettingsError, match="order is 'random'; expected one of arrival, asked"):
+        pg.Trial(problem(), order="random")
+    with pytest.raises(pg.SettingsError, match="'lil' has no guarantee for results counted in the order asked"):
+        pg.Trial(problem(), order="asked", evidence="lil")
+    for evidence in ("theorem", "practical", "certified:expected_samples=500"):
+        pg.Trial(problem(), order="asked", evidence=evidence)
+    with pytest.raises(pg.SettingsError, match="order is 'late', expected one of arrival, asked"):
+        pg.simulate("secukinumab", algorithms="e-cape", evidence="certified:order=late", runs=1)
+    with pytest.raises(pg.SettingsError, match="n is 0; it is how many arms to ask for"):
+        pg.Trial(problem()).ask(0)
+
+
+def test_the_order_asked_costs_pairs_what_the_proof_says() -> None:
+    space = problem(dependence="independent").space()
+    levels = pg.evidence.Certified(order="asked").fit(0.1, space)
+    level = np.exp(-levels.below_bar)
+    assert level * (1 + np.log(1 / level)) == pytest.approx(0.1 / (2 * 6) / (3 * 2))
+    assert levels.lead_bar == levels.below_bar
+    assert levels.joint_bar == np.inf
+    assert levels.row_bar == pg.evidence.Certified().fit(0.1, space).row_bar
+    assert either_way(1e-9) > 1e-9
+
+
+def misled(order: str, seed: int) -> bool:
+    """One arm on the border, 60 measurements under way; good news comes at once, bad news 60 later."""
+    border = pg.Problem({"x": "max"}, arms=["a"], noise=pg.Gaussian(1.0), constraints=["x <= 0"])
+    trial, rng, slow = pg.Trial(border, delta=0.05, order=order), np.random.default_rng(seed), deque[Any]()
+    for _ in range(400):
+        tickets = trial.ask(1)
+        if not tickets:  # certain
+            break
+        (ticket,) = tickets
+        value = float(rng.normal())
+        if value > 0:
+            trial.tell(ticket, {"x": value})
+            if trial.statuses()["a"] == "infeasible":
+                return True
+        else:
+            slow.append((ticket, value))
+        if len(slow) > 60:
+            ticket, value = slow.popleft()
+            trial.tell(ticket, {"x": value})
+    return trial.statuses()["a"] == "infeasible"
+
+
+def test_slow_bad_news_misleads_what_is_counted_on_arrival_and_not_what_is_counted_as_asked() -> None:
+    runs = 60
+    assert sum(misled("arrival", seed) for seed in range(runs)) > 0.5 * runs
+    wrong = sum(misled("asked", seed) for seed in range(runs))
+    assert stats.binom.sf(wrong - 1, runs, 0.05) > 1e-4
