@@ -105,8 +105,9 @@ class Hidden(pg.Unknown):
 def rare(noise: pg.Noise) -> pg.Instance:
     """Four treatments: response, and a rare harm that must stay below 5%."""
     problem = pg.Problem(
-        {"response": "max", "harm": "min"}, arms=["w", "x", "y", "z"], noise=noise, constraints=["harm <= 0.05"]
-    )
+        {"response": "max", "harm": "min"}, arms=["w", "x", "y", "z"], noise={"response": noise, "harm": noise},
+        constraints=["harm <= 0.05"],
+    )  # fmt: skip
     return pg.Instance(problem, [[0.45, 0.01], [0.6, 0.025], [0.3, 0.03], [0.7, 0.1]], name="rare harms")
 
 
@@ -115,8 +116,8 @@ def published(noise: pg.Noise) -> pg.Instance:
     stated = given.problem
     A = [row.coefficients for row in stated.constraints]
     problem = pg.Problem(
-        dict(stated.objectives), arms=list(stated.arms), noise=noise, dependence=stated.dependence,
-        constraints=(A, [row.bound for row in stated.constraints]),
+        dict(stated.objectives), arms=list(stated.arms), noise=dict.fromkeys(stated.objectives, noise),
+        dependence=stated.dependence, constraints=(A, [row.bound for row in stated.constraints]),
     )  # fmt: skip
     return pg.Instance(problem, given.means, name="secukinumab")
 
@@ -163,7 +164,7 @@ def mean_samples(instance: pg.Instance | str, evidence: str) -> float:
 
 def false_alarms(law: Any, level: float) -> float:
     """How often "x <= 0" is called violated by an arm with mean 0, within 3,000 samples."""
-    problem = pg.Problem({"x": "max"}, arms=["a"], noise=Hidden(law), constraints=["x <= 0"], name="border")
+    problem = pg.Problem({"x": "max"}, arms=["a"], noise={"x": Hidden(law)}, constraints=["x <= 0"], name="border")
     study = pg.simulate(
         pg.Instance(problem, [[0.0]]), algorithms="uniform", evidence="certified", delta=level, runs=BORDER_RUNS,
         budget=3_000,
