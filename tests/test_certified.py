@@ -187,3 +187,31 @@ def test_results_counted_as_they_come_are_misleading_when_bad_news_is_slow() -> 
     asked = row(np.cumsum(x, axis=1), 100.0)
     assert not too_many(exceed(asked), 2_000, 0.05)
     assert exceed(row(np.cumsum(by_arrival, axis=1), 100.0)) > 1_500
+
+
+# --- limits ----------------------------------------------------------------------------------------------------------
+
+
+def outside(shrink: float, seed: int) -> bool:
+    """Does a mean, a slack or a difference ever lie outside its limits, at ten looks on the way?"""
+    problem = pg.Problem(
+        {"x": "max", "y": "min"}, arms=["a", "b"], noise=pg.Gaussian([1.0, 2.0]), constraints=["x + y <= 9"]
+    )
+    means = {"a": {"x": 0.0, "y": 1.0}, "b": {"x": 1.0, "y": 0.0}}
+    trial, rng = pg.Trial(problem, delta=0.2), np.random.default_rng(seed)
+    for n in np.diff([0, *np.unique(np.geomspace(1, 1_000, 10).astype(int))]):
+        for arm, mean in means.items():
+            for _ in range(int(n)):
+                trial.tell(arm, {"x": rng.normal(mean["x"], 1.0), "y": rng.normal(mean["y"], 2.0)})
+        for arm, verdict in trial.verdicts().items():
+            for name, true in means[arm].items():
+                half = shrink * 0.5 * (verdict.high[name] - verdict.low[name])
+                if abs(verdict.mean[name] - true) > half:
+                    return True
+    return False
+
+
+def test_limits_cover_all_means_at_all_times() -> None:
+    runs = 40
+    assert not too_many(sum(outside(1.0, seed) for seed in range(runs)), runs, 0.2)
+    assert too_many(sum(outside(0.4, seed) for seed in range(runs)), runs, 0.2)

@@ -56,6 +56,12 @@ def test_noise_keeps_the_laws(noise: pg.Noise, law: laws.Law) -> None:
     law(laws.Case(noise=noise))
 
 
+@pytest.mark.parametrize("law", laws.LAWS, ids=by_name)
+@pytest.mark.parametrize("noise", [pg.Bernoulli(), pg.Bounded(-1.0, 3.0)], ids=repr)
+def test_evidence_of_its_own_for_a_kind_of_noise_keeps_the_laws(noise: pg.Noise, law: laws.Law) -> None:
+    law(laws.Case(evidence=settings.evidence("certified"), noise=noise))
+
+
 def test_a_users_noise_keeps_the_laws() -> None:
     laws.check_noise(settings.own("examples.extending.jitter:Jitter:half=0.5"))
 

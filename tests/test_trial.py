@@ -140,6 +140,28 @@ def test_what_was_certain_once_stays_and_its_contrary_is_an_alarm() -> None:
     assert note.startswith("assumptions violated? Of a one thing was certified and later its contrary")
 
 
+def test_with_a_tolerance_on_constraints_only_optimal_stays() -> None:
+    stated = pg.Problem(
+        {"x": "max"}, arms=["a"], noise=pg.Gaussian(1.0), constraints=["x >= 0"], tolerance={"x >= 0": 0.5}
+    )
+    trial = pg.Trial(stated)
+    for value in [1.0] * 40 + [-1.0] * 400:
+        trial.tell("a", {"x": value})
+    assert trial.statuses() == {"a": "optimal"}  # feasible up to the tolerance, and infeasible as well
+    assert trial.result().notes == ()
+
+
+def test_with_a_tolerance_on_objectives_every_verdict_stays() -> None:
+    stated = pg.Problem({"x": "max"}, arms=["a", "b"], noise=pg.Gaussian(1.0), tolerance=0.5)
+    trial = pg.Trial(stated)
+    for k in range(500):
+        trial.tell("a", {"x": 0.0})
+        trial.tell("b", {"x": -1.0 if k < 60 else 1.0})
+    assert trial.statuses() == {"a": "optimal", "b": "dominated"}
+    assert "certain since sample" in trial.verdicts()["b"].reason
+    assert trial.result().notes == ()
+
+
 @pytest.mark.parametrize("settings", [{"evidence": "practical"}, {"tolerance": 0.1}], ids=str)
 def test_without_a_guarantee_for_all_times_verdicts_follow_the_present_evidence(settings: dict[str, Any]) -> None:
     stated = pg.Problem(
@@ -236,6 +258,7 @@ def test_ties_end_at_the_budget_and_with_a_tolerance_are_returned() -> None:
     result = pg.identify(exact, coin(same, ("x",)), budget=20_000)
     assert result.stopped == "budget"
     assert {verdict.status for verdict in result.verdicts.values()} == {"undecided"}
+    assert any("tied, or on the border of a constraint, stay undecided" in note for note in result.notes)
     loose = pg.Problem({"x": "max"}, arms=["a", "b"], noise=pg.Bernoulli(), tolerance=0.1)
     result = pg.identify(loose, coin(same, ("x",)), delta=0.1)
     assert result.stopped == "answered"

@@ -191,3 +191,12 @@ def test_the_engine_decides_as_the_twin_does_without_the_compiler(algorithm: str
     for number in range(10):
         rng = np.random.default_rng([8, number])
         compare(random_instance(rng), algorithm, ["practical", "theorem"][number % 2], number, decisions=60)
+
+
+@pytest.mark.kernel
+def test_certified_decides_as_the_twin_does_without_the_compiler() -> None:
+    for number in range(12):
+        rng = np.random.default_rng([2, number])
+        instance = correlated_instance(rng) if number % 3 == 0 else random_instance(rng)
+        problem = with_unknown_scales(rng, instance.problem) if number % 3 == 1 else None
+        compare(instance, "e-cape", "certified", number, decisions=100, problem=problem)
