@@ -16,8 +16,8 @@ import paretoguard as pg
 
 BENCHMARKS = Path(__file__).parent.parent / "benchmarks"
 sys.path.insert(0, str(BENCHMARKS))  # they are scripts, not a package
-naive, speed, steady, table, evidence = (
-    importlib.import_module(name) for name in ("naive", "speed", "steady", "table", "evidence")
+naive, speed, steady, table, evidence, outcomes, units = (
+    importlib.import_module(name) for name in ("naive", "speed", "steady", "table", "evidence", "outcomes", "units")
 )
 
 SMALL = ["secukinumab", "explainability", "racing-5", "covboost:constrained=false"]
@@ -92,6 +92,8 @@ def test_the_page_on_evidence_shows_what_was_measured_and_every_bar_holds() -> N
     page = evidence.PAGE.read_text(encoding="utf-8")
     assert evidence.fill(page, rows, timed) == page
     assert evidence.missed(rows) == []
+    assert outcomes.fill(page, outcomes.read()) == page
+    assert units.fill(page, units.read()) == page
     for name in evidence.TIMED:
         ns = {row["evidence"]: float(row["ns"]) for row in timed if row["instance"] == name}
         assert ns["certified"] <= 5 * ns["practical"]

@@ -1,0 +1,105 @@
+"""e-cAPE with `certified` evidence in units of its own logarithm instead of widths: what it would cost.
+
+    python benchmarks/units.py    writes benchmarks/results/units.csv and the table of docs/evidence.md
+
+Pairs in the closed two-sided form, sgn(D) D^2/(2 (1/q_i + 1/q_j)), given as many nats as the one-sided form brings.
+"""
+
+import csv
+import math
+import sys
+from collections import namedtuple
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, ClassVar
+
+from evidence import INSTANCES
+from table import put
+
+import paretoguard as pg
+from paretoguard.engine.dominance import best_lead, least_gain
+from paretoguard.engine.evidence import certified, parts
+from paretoguard.engine.evidence.pairs import NOMINAL
+from paretoguard.engine.jit import inner
+from paretoguard.engine.space import Space
+
+ROOT = Path(__file__).parent.parent
+RESULTS, PAGE = ROOT / "benchmarks" / "results" / "units.csv", ROOT / "docs" / "evidence.md"
+RUNS, MOST = 50, 20  # runs, and times the samples of `certified` after which one is given up
+
+Levels = namedtuple("Levels", certified.CertifiedLevels._fields)  # type: ignore[misc]
+
+
+@dataclass(frozen=True)
+class InNats(pg.evidence.Certified):
+    """`certified`, but e-cAPE sees logarithms of e-values."""
+
+    name: ClassVar[str] = "in-nats"
+
+    def fit(self, delta: float, space: Space) -> Any:
+        return Levels(*super().fit(delta, space))
+
+
+@inner
+def nats(evidence: Any, lead: float, i: int, j: int, bar: float) -> float:
+    if lead == math.inf or lead == -math.inf:
+        return lead
+    square = lead * abs(lead) / (2.0 * (evidence.inverse[i] + evidence.inverse[j]))
+    return square - evidence.penalty[i] - evidence.penalty[j] - bar + NOMINAL
+
+
+for question in ("moment", "prepare", "weigh", "radius", "row_radius", "pair_radius", "gap_radius", "lead_radius"):
+    part = getattr(parts, question)
+    part.register(Levels, part.dispatch(certified.CertifiedLevels))
+parts.widening.register(Levels, lambda evidence, now, then, state, i: 0.0)
+parts.dominated.register(
+    Levels, lambda how, now, on, state, i, j: nats(how, least_gain(on, state, i, j), i, j, how.below_bar)
+)
+parts.undominated.register(
+    Levels, lambda how, now, on, state, i, j: nats(how, best_lead(on, state, i, j), i, j, how.lead_bar)
+)
+
+
+def measure() -> list[dict[str, Any]]:
+    rows = []
+    for name in INSTANCES:
+        plain = pg.simulate(name, algorithms="e-cape", evidence="certified", delta=0.1, runs=RUNS).summary()[0]["mean"]
+        study = pg.simulate(
+            name, algorithms="e-cape", evidence=InNats(), delta=0.1, runs=RUNS, budget=int(MOST * plain)
+        )
+        given_up = int((study.records["stopped"] != "answered").sum())
+        rows.append(
+            {"instance": name, "widths": plain, "nats": study.summary()[0]["mean"], "given_up": given_up, "runs": RUNS}
+        )
+        print(rows[-1], flush=True)
+    return rows
+
+
+def fill(page: str, rows: list[dict[str, str]]) -> str:
+    lines = ["| instance | in widths | in nats | ratio |", "|---|---:|---:|---:|"]
+    for row in rows:
+        least = "> " if int(row["given_up"]) else ""
+        ratio = float(row["nats"]) / float(row["widths"])
+        cells = f"{float(row['widths']):,.0f} | {least}{float(row['nats']):,.0f} | {least}{ratio:.2f}"
+        lines.append(f"| `{row['instance']}` | {cells} |")
+    return put(page, {"units": "\n".join(lines)})
+
+
+def read() -> list[dict[str, str]]:
+    with RESULTS.open(newline="", encoding="utf-8") as file:
+        return list(csv.DictReader(file))
+
+
+def main() -> int:
+    rows = measure()
+    with RESULTS.open("w", newline="", encoding="utf-8") as file:
+        writer = csv.DictWriter(file, list(rows[0]), lineterminator="\n")
+        writer.writeheader()
+        for row in rows:
+            writer.writerow({key: f"{value:.6g}" if isinstance(value, float) else value for key, value in row.items()})
+    PAGE.write_text(fill(PAGE.read_text(encoding="utf-8"), read()), encoding="utf-8")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
