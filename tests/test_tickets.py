@@ -64,7 +64,7 @@ def test_results_of_each_arm_wait_for_earlier_ones_in_the_order_asked_only() -> 
         assert (first_a.arm, b.arm, second_a.arm) == ("a", "b", "a")
         seen = []
         for ticket in (second_a, b, first_a):
-            trial.tell(ticket, values[ticket.number])
+            trial.tell(ticket, values[ticket.id])
             seen.append(trial.samples)
         assert seen == counted
 
@@ -74,9 +74,9 @@ def test_the_order_of_arrival_does_not_matter_in_the_order_asked() -> None:
     for _ in range(3):
         trial = pg.Trial(problem(), order="asked", seed=3)
         tickets = trial.ask(60)
-        values = {t.number: {"x": np.sin(t.number), "y": np.cos(t.number)} for t in tickets}
+        values = {t.id: {"x": np.sin(t.id), "y": np.cos(t.id)} for t in tickets}
         for k in rng.permutation(len(tickets)):
-            trial.tell(tickets[k], values[tickets[k].number])
+            trial.tell(tickets[k], values[tickets[k].id])
         kept.append(trial.result().to_dict())
     assert kept[0] == kept[1] == kept[2]
     assert kept[0]["samples"] == 60
@@ -104,10 +104,10 @@ def test_a_ticket_is_for_one_result_and_a_bad_one_leaves_it_open() -> None:
     trial.tell(ticket, {"x": 1.0, "y": 0.0})
     with pytest.raises(pg.SampleError, match="ticket 0 has its result already; a ticket is for one"):
         trial.tell(ticket, {"x": 1.0, "y": 0.0})
-    with pytest.raises(pg.SampleError, match=r"Ticket\(number=7, arm='b'\) was not asked for.*are: 1 \(b\)"):
+    with pytest.raises(pg.SampleError, match=r"Ticket\(id=7, arm='b'\) was not asked for.*are: 1 \(b\)"):
         trial.tell(pg.Ticket(7, "b"), {"x": 1.0, "y": 0.0})
-    with pytest.raises(pg.SampleError, match=r"Ticket\(number=1, arm='a'\) was not asked for"):
-        trial.tell(pg.Ticket(other.number, "a"), {"x": 1.0, "y": 0.0})
+    with pytest.raises(pg.SampleError, match=r"Ticket\(id=1, arm='a'\) was not asked for"):
+        trial.tell(pg.Ticket(other.id, "a"), {"x": 1.0, "y": 0.0})
     assert trial.samples == 1
 
 

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 class Ticket(NamedTuple):
     """One measurement asked for."""
 
-    number: int
+    id: int
     arm: str
 
 
@@ -32,27 +32,27 @@ class Tickets:
         """Ask for a result of this arm."""
         ticket = Ticket(self._issued, arm)
         self._issued += 1
-        self._open[ticket.number] = arm
-        self._due.setdefault(arm, deque()).append(ticket.number)
+        self._open[ticket.id] = arm
+        self._due.setdefault(arm, deque()).append(ticket.id)
         return ticket
 
     def check(self, ticket: Ticket) -> None:
         """Refuse a ticket that is not waiting for a result."""
-        if self._open.get(ticket.number) == ticket.arm:
+        if self._open.get(ticket.id) == ticket.arm:
             return
-        if 0 <= ticket.number < self._issued and ticket.number not in self._open:
-            raise ValueError(f"ticket {ticket.number} has its result already; a ticket is for one")
+        if 0 <= ticket.id < self._issued and ticket.id not in self._open:
+            raise ValueError(f"ticket {ticket.id} has its result already; a ticket is for one")
         waiting = ", ".join(f"{number} ({arm})" for number, arm in self._open.items())
         raise ValueError(f"{ticket} was not asked for; waiting for a result are: {waiting or 'none'}")
 
     def receive(self, ticket: Ticket, row: NDArray[float64]) -> list[NDArray[float64]]:
         """Take the result of a ticket, once checked; return the results of its arm that may be counted now."""
-        del self._open[ticket.number]
+        del self._open[ticket.id]
         due = self._due[ticket.arm]
         if not self._as_asked:
-            due.remove(ticket.number)
+            due.remove(ticket.id)
             return [row]
-        self._held[ticket.number] = row
+        self._held[ticket.id] = row
         ready = []
         while due and due[0] in self._held:
             ready.append(self._held.pop(due.popleft()))
