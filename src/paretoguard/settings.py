@@ -16,10 +16,10 @@ from collections.abc import Callable, Iterable, Mapping
 from numbers import Integral, Real
 from typing import Any, NamedTuple, Protocol, cast, runtime_checkable
 
-from paretoguard.engine.evidence import Certified, HansonWright, Lil, Practical, Theorem
+from paretoguard.engine.evidence import Certified, Glr, HansonWright, Lil, Practical, Theorem
 from paretoguard.engine.evidence.learnt import LEAST_PULLS
 from paretoguard.engine.loop import NO_BUDGET
-from paretoguard.engine.policies import ECape, Racing, TwoStage, Uniform
+from paretoguard.engine.policies import ECape, Game, Racing, TwoStage, Uniform
 from paretoguard.engine.space import Space
 from paretoguard.errors import SettingsError
 from paretoguard.problem import Problem
@@ -60,8 +60,8 @@ class Evidence(Protocol):
         """The kernel record for one problem and one delta."""
 
 
-ALGORITHMS: dict[str, type] = {kind.name: kind for kind in (ECape, TwoStage, Racing, Uniform)}
-EVIDENCE: dict[str, type] = {kind.name: kind for kind in (Certified, Practical, Lil, HansonWright, Theorem)}
+ALGORITHMS: dict[str, type] = {kind.name: kind for kind in (ECape, TwoStage, Racing, Uniform, Game)}
+EVIDENCE: dict[str, type] = {kind.name: kind for kind in (Certified, Practical, Lil, HansonWright, Theorem, Glr)}
 
 
 def algorithm(value: str | Algorithm) -> Algorithm:
@@ -131,7 +131,20 @@ def guarantee(kind: Evidence, problem: Problem | None = None) -> str:
     Where scales are learnt from the results it is at most asymptotic.
     """
     promised = str(getattr(kind, "guarantee", HEURISTIC))
+    if problem is not None and getattr(kind, "if_independent", False) and not _are_independent(problem):
+        return HEURISTIC
     return ASYMPTOTIC if promised == FINITE_SAMPLE and problem is not None and problem.learnt else promised
+
+
+def _are_independent(problem: Problem) -> bool:
+    noisy = sum(model.sigma != 0 for model in problem.noise.values())
+    return noisy < 2 or problem.dependence == "independent"
+
+
+def evidence_for(how: Algorithm, given: str | Evidence) -> Evidence:
+    """The evidence that goes with an algorithm: its own, if it has one, else the one given."""
+    own = getattr(how, "evidence", None)
+    return cast(Evidence, own()) if own is not None else evidence(given)
 
 
 def in_order(kind: Evidence, order: str) -> Evidence:

@@ -63,7 +63,7 @@ class Trial:
         self.delta = settings.check_delta(delta)
         self.algorithm = settings.algorithm(algorithm)
         self.order = order
-        self.evidence = settings.in_order(settings.evidence(evidence), order)
+        self.evidence = settings.in_order(settings.evidence_for(self.algorithm, evidence), order)
         self.budget = settings.check_budget(budget)
         self._space = problem.space()
         self._policy, self._levels = fit(self.algorithm, self.evidence, self.delta, self._space)

@@ -190,10 +190,10 @@ def simulate(
     `Interrupted`, whose `study` holds the runs that had finished.
     """
     cells = tuple(
-        Cell(one, settings.algorithm(how), settings.evidence(what), settings.check_delta(level))
+        Cell(one, how, what, settings.check_delta(level))
         for one in _instances(instance)
-        for how in _listed(algorithms)
-        for what in _listed(evidence)
+        for how in map(settings.algorithm, _listed(algorithms))
+        for what in _evidence(how, _listed(evidence))
         for level in _listed(delta)
     )
     _refuse_repeats(cells)
@@ -201,6 +201,12 @@ def simulate(
     settings.check_count(batch, "batch", "the number of arms pulled before the next decision", MOST_RUNS)
     empty = Study(cells, Design(settings.check_seed(seed), budget, batch), *_empty(cells))
     return empty.extend(runs, threads=threads)
+
+
+def _evidence(how: settings.Algorithm, given: Sequence[Any]) -> list[settings.Evidence]:
+    """Every kind asked for; of an algorithm with evidence of its own, that one once."""
+    kinds = [settings.evidence_for(how, what) for what in given]
+    return kinds[:1] if getattr(how, "evidence", None) is not None else kinds
 
 
 def _listed(value: Any) -> list[Any]:
