@@ -228,7 +228,7 @@ def fill(page: str, rows: list[dict[str, str]]) -> str:
             "declared": lines(["outcomes", "samples", "declared as", "samples", "declared as", "ratio"], declared),
             "order": lines(["instance", "by arrival", "as asked", "ratio"], order),
             "learnt": lines(["noise", *(f"at level {level:g}" for level in LEVELS)], learnt),
-            "least": f"No claim is made about an arm before {LEAST_PULLS} results.",
+            "least": f"No claim is made about an arm before {LEAST_PULLS} results, but by exact values.",
         },
     )
 

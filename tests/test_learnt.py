@@ -87,7 +87,7 @@ def test_less_noise_needs_fewer_samples_and_nothing_is_claimed_before_the_least(
 def test_an_objective_that_does_not_vary_proves_nothing_and_is_named() -> None:
     result = pg.identify(problem(), lambda arm: dict(zip(("ms", "mb"), MEANS[arm], strict=True)), budget=200)
     assert {verdict.status for verdict in result.verdicts.values()} == {"undecided"}
-    note = "ms has not varied in any result of a, b: its scale is not known, and nothing is claimed that rests on it"
+    note = "ms has not varied in the results of a, b: its scale is not known, and nothing is claimed that rests on it"
     assert any(line.startswith(note) for line in result.notes)
     assert str(result)
     exact = problem(noise={"ms": pg.Unknown(), "mb": pg.Exact()})
@@ -106,6 +106,30 @@ def test_rows_that_do_not_vary_prove_nothing_even_where_their_objectives_do() ->
 
     result = pg.identify(problem(arms=["a"], constraints=["ms + mb <= 14"]), sample, budget=100)
     assert result.verdicts["a"].status == "undecided"
+    assert any(note.startswith("'ms + mb <= 14' has not varied in the results of a") for note in result.notes)
+
+
+def test_an_arm_that_does_not_vary_holds_no_other_up() -> None:
+    sample = jitter({"a": (10.0, 3.0), "b": (9.0, 4.0), "c": (12.0, 6.0)}, 1.0)
+
+    def still(arm: str) -> dict[str, float]:
+        return {"ms": 10.0, "mb": 3.0} if arm == "a" else sample(arm)
+
+    result = pg.identify(problem(arms=["a", "b", "c"]), still, budget=2_000)
+    statuses = {arm: verdict.status for arm, verdict in result.verdicts.items()}
+    assert statuses == {"a": "undecided", "b": "undecided", "c": "infeasible"}
+    assert result.pulls["a"] > 500  # what is left goes to it
+    early = pg.identify(problem(arms=["a", "b", "c"]), sample, budget=60)
+    assert min(early.pulls.values()) >= 10  # the arms with the fewest results first
+
+
+def test_known_scales_wait_for_the_least_number_of_results_too() -> None:
+    trial = pg.Trial(problem(noise={"ms": pg.Gaussian(1.0), "mb": pg.Unknown()}, constraints=["ms >= 0"]))
+    for k in range(LEAST_PULLS):
+        assert set(trial.statuses().values()) == {"undecided"}
+        trial.tell("a", {"ms": 100.0, "mb": float(k)})
+        trial.tell("b", {"ms": -100.0, "mb": float(k)})
+    assert trial.statuses()["b"] == "infeasible"
 
 
 @pytest.mark.parametrize("evidence", ["practical", "theorem", "lil"])

@@ -224,7 +224,7 @@ def test_several_independent_leads_together_have_mean_at_most_1() -> None:
 def wealth(space: Any, side: int, values: list[float]) -> float:
     """What the bets on the only row of a problem make of these results, in the user's units."""
     made, first = space.bets, int(space.bets.first[0, side])
-    stakes = made.offset + made.slope * (np.array(values) * space.scale[0])[:, None]
+    stakes = 1.0 + made.slope * ((np.array(values) * space.scale[0])[:, None] - made.limit)
     return math.exp(bet_evidence(np.log(stakes).mean(axis=0), first, float(len(values))))
 
 
@@ -269,6 +269,30 @@ def test_which_rows_are_bet_on() -> None:
         assert problem.space().bets.first.tolist() == [[-1, -1]]
     problem = pg.Problem({"x": "max"}, arms=["a"], noise=pg.Bounded(0, 1), constraints=["x <= 0.4"])
     assert problem.space().bets.first.tolist() == [[0, bets.GRID]]
+
+
+@pytest.mark.parametrize(
+    ("noise", "limit", "mean"),
+    [
+        (pg.Bernoulli(), 0.001, 0.002),
+        (pg.Bernoulli(), 0.05, 0.051),
+        (pg.Bounded(0, 1), 0.5, 0.5005),
+        (pg.Bounded(0, 1), 0.01, 0.0095),
+    ],
+)
+def test_rows_with_bets_are_certain_in_the_end_however_near_the_limit(
+    noise: pg.Noise, limit: float, mean: float
+) -> None:
+    """Told the mean itself as a two-point law, ever more often: bets alone would stop growing near the limit."""
+    problem = pg.Problem({"x": "max"}, arms=["a"], noise=noise, constraints=[f"x <= {limit}"])
+    trial = pg.Trial(problem)
+    for k in range(20_000):
+        trial.tell("a", {"x": float(math.floor((k + 1) * mean + 1e-9) - math.floor(k * mean + 1e-9))})
+    verdict = trial.verdicts()["a"]
+    if verdict.missing is not None:
+        assert 0 < verdict.missing.pulls["a"] < 400 / (limit - mean) ** 2
+    else:
+        assert verdict.status == "infeasible"
 
 
 # --- two rates -------------------------------------------------------------------------------------------------------

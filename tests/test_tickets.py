@@ -82,18 +82,47 @@ def test_the_order_of_arrival_does_not_matter_in_the_order_asked() -> None:
     assert kept[0]["samples"] == 60
 
 
-def test_waiting_results_are_said_and_a_result_without_a_ticket_waits_too() -> None:
+def test_waiting_results_are_said() -> None:
     trial = pg.Trial(problem(), order="asked")
-    first, *_ = trial.ask(1)
-    trial.tell(first.arm, {"x": 5.0, "y": 5.0})
-    assert (trial.samples, trial.result().notes) == (
-        0,
-        ("results that wait for earlier ones of their arm, not counted yet: 1",),
-    )
+    first, _, _, second = trial.ask(4)
+    trial.tell(second, {"x": 5.0, "y": 5.0})
+    notes = trial.result().notes
+    assert (trial.samples, notes) == (0, ("results that wait for earlier ones of their arm, not counted yet: 1",))
     trial.tell(first, {"x": 1.0, "y": 1.0})
     assert (trial.samples, trial.result().notes) == (2, ())
     assert "in the order they were asked for" in trial.result().assumptions[-1]
     assert "does not depend on their values" in pg.Trial(problem()).result().assumptions[-1]
+
+
+def test_in_the_order_asked_results_without_a_ticket_come_one_by_one() -> None:
+    trial = pg.Trial(problem(), evidence="certified:order=asked")
+    assert trial.order == "asked"
+    trial.tell("a", {"x": 1.0, "y": 1.0})
+    with pytest.raises(pg.SampleError, match=r"only a result of the arm that `next_arm` gives can be told, 'b' now"):
+        trial.tell("c", {"x": 1.0, "y": 1.0})
+    (ticket,) = trial.ask(1)
+    with pytest.raises(pg.SampleError, match=r"so tell by ticket .* while no ticket is open"):
+        trial.tell(ticket.arm, {"x": 1.0, "y": 1.0})
+    assert trial.samples == 1
+    with pytest.raises(pg.SettingsError, match=r"order is 'arrival', but the evidence is 'certified:order=asked'"):
+        pg.Trial(problem(), evidence="certified:order=asked", order="arrival")
+
+
+def test_the_next_arm_knows_what_is_outstanding() -> None:
+    trial = pg.Trial(problem(), budget=5)
+    assert len(trial.ask(4)) == 4
+    assert trial.next_arm() is not None
+    trial.ask(1)
+    assert trial.next_arm() is None
+
+
+def test_an_arm_that_cannot_be_asked_for_leaves_nothing_pending(monkeypatch: pytest.MonkeyPatch) -> None:
+    trial = pg.Trial(problem(), evidence="practical")
+    monkeypatch.setattr("paretoguard.trial.select.has_body", lambda record: False)
+    with pytest.raises(pg.SettingsError, match="does not say how to choose arms while results are outstanding"):
+        trial.ask(2)
+    monkeypatch.undo()
+    assert [ticket.arm for ticket in trial.ask(3)] == ["a", "b", "c"]
 
 
 def test_a_ticket_is_for_one_result_and_a_bad_one_leaves_it_open() -> None:

@@ -2,7 +2,6 @@
 
 import itertools
 import math
-import statistics
 
 import numpy as np
 from scipy import optimize
@@ -41,6 +40,10 @@ def log_gamma(z: float) -> float:
 class CertifiedTwin(Twin):
     """E-values for every claim; pairs in the form of widths whose sign is that of the claim."""
 
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        self.so_far: dict[tuple[int, int, int], tuple[int, tuple[float, float], float]] = {}
+
     def prepare(self) -> None:
         problem = self.problem
         K, d, rows = problem.arms, problem.noisy, len(problem.A)
@@ -62,11 +65,18 @@ class CertifiedTwin(Twin):
 
     def weigh(self, i: int) -> float:
         problem = self.problem
+        if not self.inside[i] and self.eta[i] == INF:
+            return INF
+        if any(problem.learnt) and self.counts[i] < 30:
+            return -1e30 / (1.0 + self.counts[i])
+        found = self.weigh_rows(i)
+        return self.row_bar - 1e-9 if found == -INF and any(problem.learnt) else found
+
+    def weigh_rows(self, i: int) -> float:
+        problem = self.problem
         if self.inside[i]:
             slops = enumerate(problem.row_tolerance)
             return min((self.row_value(i, row, slop, holds=True) for row, slop in slops), default=INF)
-        if self.eta[i] == INF:
-            return INF
         values = {r: self.row_value(i, r, 0.0, holds=False) for r, needed in enumerate(problem.needed) if needed}
         members = [[v for r, v in values.items() if problem.row_group[r] == k] for k in range(problem.row_groups)]
         average, product = -INF, 0.0
@@ -81,30 +91,46 @@ class CertifiedTwin(Twin):
 
     def row_value(self, i: int, row: int, slop: float, *, holds: bool) -> float:
         """The e-value that a row holds, up to its tolerance, or fails."""
-        wealth = self.wealth(i, row, slop, holds)
-        if wealth is not None:
-            return wealth
         slack, scale = self.slacks(i)[row], self.row_scale(i, row)
         if scale == INF:
             return -INF
-        return self.row((slack + slop if holds else -slack) / (scale * math.sqrt(self.q[i])), i)
+        by_sums = self.row((slack + slop if holds else -slack) / (scale * math.sqrt(self.q[i])), i)
+        wealth = self.wealth(i, row, slop, holds)
+        return by_sums if wealth is None else log_sum(by_sums, wealth) - math.log(2.0)
 
     def row_scale(self, i: int, row: int) -> float:
         """Declared or, along a row over an objective of unknown scale, that of the results."""
         if not self.problem.row_learnt[row]:
             return self.problem.row_sigma[row]
-        A = self.problem.A[row]
-        found = self.spread([sum(a * x for a, x in zip(A, result, strict=False)) for result in self.results[i]])
-        return math.sqrt(found)
-
-    def spread(self, values: list[float]) -> float:
-        """The variance of 30 or more values that vary; else +inf."""
-        if len(values) < 30 or max(values) - min(values) < 1e-12:
+        if self.counts[i] < 30:
             return INF
-        return statistics.variance(values)
+        A, found, size = self.problem.A[row], 0.0, 0.0
+        for c, a in enumerate(A):
+            found += a * a * self.covariance(i, c, c)
+            size += a * a * (1e-14 * self.covariance(i, c, c) + 1e-20 * self.means[i][c] * self.means[i][c])
+            for k in range(c):
+                found += 2.0 * a * A[k] * self.covariance(i, c, k)
+        return math.sqrt(found) if found > size else INF
 
     def variance(self, i: int, c: int) -> float:
-        return self.spread([result[c] for result in self.results[i]]) if self.problem.learnt[c] else 1.0
+        """Declared, or that of 30 or more results that vary."""
+        if not self.problem.learnt[c]:
+            return 1.0
+        found = self.covariance(i, c, c) if self.counts[i] >= 30 else 0.0
+        return found if found > 1e-20 * self.means[i][c] * self.means[i][c] else INF
+
+    def covariance(self, i: int, c: int, k: int) -> float:
+        """Of the results of i, one after the other (Welford), as summing otherwise may break ties otherwise."""
+        key = (i, c, k)
+        n, sums, found = self.so_far.get(key, (0, (0.0, 0.0), 0.0))
+        for result in self.results[i][n:]:
+            n += 1
+            if n > 1:
+                away = [x - total / (n - 1) for x, total in zip((result[c], result[k]), sums, strict=True)]
+                found = (n - 2.0) / (n - 1.0) * found + away[0] * away[1] / n
+            sums = (sums[0] + result[c], sums[1] + result[k])
+        self.so_far[key] = n, sums, found
+        return found
 
     def wealth(self, i: int, row: int, slop: float, holds: bool) -> float | None:
         """The same by bets on the results in the range [0, 1]; None for rows that are not bet on."""
@@ -122,7 +148,7 @@ class CertifiedTwin(Twin):
         r = 1.0 - limit if flip else limit
         logs = []
         for g in range(18):
-            bold = 0.98 * 2.0 ** (-0.5 * g) / r
+            bold = 0.98 * (0.05 * min(r, 1.0 - r) / (1.0 - r) / 0.98) ** (g / 17) / r
             total = 0.0
             for result in self.results[i]:
                 share = (result[c] - low) / 2.0
@@ -175,7 +201,7 @@ class CertifiedTwin(Twin):
             of_i, of_j = self.variance(i, c), self.variance(j, c)
             unit = 0.5 * (of_i + of_j)
             if unit == INF:
-                return -INF
+                return -1e-9
             return self.against(lead / math.sqrt(unit), of_i / unit * self.q[i], of_j / unit * self.q[j], required)
         if not self.problem.binary[c] or slop > 0.0:
             return self.against(lead, self.q[i], self.q[j], required)
@@ -197,15 +223,22 @@ class CertifiedTwin(Twin):
         mixture = log_gamma(n * share + 0.5) + log_gamma(n * (1.0 - share) + 0.5) - log_gamma(n + 1.0)
         return n * (xlog(share, share) + xlog(1.0 - share, 1.0 - share)) - (mixture - math.log(math.pi))
 
+    def is_early(self, i: int, j: int) -> bool:
+        return any(self.problem.learnt) and min(self.counts[i], self.counts[j]) < 30
+
     def m_minus(self, i: int, j: int) -> float:
         if self.gain(i, j) == -INF:
             return -INF
+        if self.is_early(i, j):
+            return -1e30 / (1.0 + min(self.counts[i], self.counts[j]))
         return min((self.apart(j, i, c, 0.0, self.below_bar) for c in range(self.problem.noisy)), default=INF)
 
     def M_minus(self, i: int, j: int) -> float:
         leads, d = self.leads(i, j), self.problem.noisy
         if max(leads, default=-INF) == INF:
             return INF
+        if self.is_early(i, j):
+            return -1e30 / (1.0 + min(self.counts[i], self.counts[j]))
         slops = self.problem.tolerance[:d]
         value = max((self.apart(i, j, c, slop, self.lead_bar) for c, slop in enumerate(slops)), default=-INF)
         if value >= 0.0 or not self.joint:

@@ -136,6 +136,7 @@ def guarantee(kind: Evidence, problem: Problem | None = None) -> str:
     return ASYMPTOTIC if promised == FINITE_SAMPLE and problem is not None and problem.learnt else promised
 
 
+<<<<<<< HEAD
 def _are_independent(problem: Problem) -> bool:
     noisy = sum(model.sigma != 0 for model in problem.noise.values())
     return noisy < 2 or problem.dependence == "independent"
@@ -145,13 +146,21 @@ def evidence_for(how: Algorithm, given: str | Evidence) -> Evidence:
     """The evidence that goes with an algorithm: its own, if it has one, else the one given."""
     own = getattr(how, "evidence", None)
     return cast(Evidence, own()) if own is not None else evidence(given)
+=======
+def order_of(kind: Evidence, order: str | None) -> str:
+    """How results are counted: as asked for, or as an option of the evidence says; by default on arrival."""
+    stated = getattr(kind, "order", "arrival") if getattr(kind, "any_order", False) == "option" else "arrival"
+    if order is not None and stated not in ("arrival", order):
+        raise SettingsError(f"order is {order!r}, but the evidence is {label(kind)!r}; leave one of them out")
+    return order or str(stated)
+>>>>>>> issue4
 
 
 def in_order(kind: Evidence, order: str) -> Evidence:
     """The evidence for results that are counted in this order, "arrival" or "asked"."""
     if order not in ORDERS:
         raise SettingsError(f"order is {order!r}; expected one of {', '.join(ORDERS)}")
-    if "order" in _fields(type(kind)):
+    if getattr(kind, "any_order", False) == "option":
         return cast(Evidence, dataclasses.replace(cast(Any, kind), order=order))
     if order == "asked" and guarantee(kind) != HEURISTIC and not getattr(kind, "any_order", False):
         raise SettingsError(
@@ -190,7 +199,7 @@ def _learnt(problem: Problem) -> tuple[str, ...]:
         return ()
     return (
         f"the scale of {', '.join(problem.learnt)} is learnt from the results of each arm, which is right for many "
-        f"results only (asymptotic); before {LEAST_PULLS} of them nothing is claimed about an arm",
+        f"results only (asymptotic); before {LEAST_PULLS} of them nothing is claimed about an arm but by exact values",
     )
 
 

@@ -33,7 +33,8 @@ class Tickets:
         ticket = Ticket(self._issued, arm)
         self._issued += 1
         self._open[ticket.id] = arm
-        self._due.setdefault(arm, deque()).append(ticket.id)
+        if self._as_asked:
+            self._due.setdefault(arm, deque()).append(ticket.id)
         return ticket
 
     def check(self, ticket: Ticket) -> None:
@@ -48,10 +49,9 @@ class Tickets:
     def receive(self, ticket: Ticket, row: NDArray[float64]) -> list[NDArray[float64]]:
         """Take the result of a ticket, once checked; return the results of its arm that may be counted now."""
         del self._open[ticket.id]
-        due = self._due[ticket.arm]
         if not self._as_asked:
-            due.remove(ticket.id)
             return [row]
+        due = self._due[ticket.arm]
         self._held[ticket.id] = row
         ready = []
         while due and due[0] in self._held:

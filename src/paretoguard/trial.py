@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 from numba.core.errors import NumbaError
-from numpy import float64, int64, uint8
+from numpy import int64, uint8
 from numpy.typing import NDArray
 
 from paretoguard import settings
@@ -22,7 +22,7 @@ from paretoguard.fitting import bad_queue, check_queue, fit, not_compiled
 from paretoguard.problem import STATUSES, Problem
 from paretoguard.problem.noise import Exact
 from paretoguard.tickets import Ticket, Tickets
-from paretoguard.verdict import OPTIMAL, Result, Verdict
+from paretoguard.verdict import INFEASIBLE, OPTIMAL, UNDECIDED, Result, Verdict
 from paretoguard.verdict.numbers import Snapshot, snapshot, unvarying
 from paretoguard.verdict.reasons import explain, since
 
@@ -53,7 +53,7 @@ class Trial:
         evidence: str | settings.Evidence = settings.DEFAULT_EVIDENCE,
         budget: int | None = None,
         seed: int = 0,
-        order: str = "arrival",
+        order: str | None = None,
     ) -> None:
         if not isinstance(problem, Problem):
             raise SettingsError(
@@ -62,15 +62,16 @@ class Trial:
         self.problem = problem
         self.delta = settings.check_delta(delta)
         self.algorithm = settings.algorithm(algorithm)
-        self.order = order
-        self.evidence = settings.in_order(settings.evidence_for(self.algorithm, evidence), order)
+        kind = settings.evidence_for(self.algorithm, evidence)
+        self.order = settings.order_of(kind, order)
+        self.evidence = settings.in_order(kind, self.order)
         self.budget = settings.check_budget(budget)
         self._space = problem.space()
         self._policy, self._levels = fit(self.algorithm, self.evidence, self.delta, self._space)
         self._state = new_state(self._space, key(settings.check_seed(seed), 0))
         self._place = {arm: place for place, arm in enumerate(problem.arms)}
         self._queue: list[int] = []  # decided, but not asked for yet
-        self._tickets = Tickets(as_asked=order == "asked")
+        self._tickets = Tickets(as_asked=self.order == "asked")
         self._exact_objectives = [name for name, kind in problem.noise.items() if isinstance(kind, Exact)]
         self._exact: dict[str, dict[str, float]] = {}
         self._answered = False
@@ -97,7 +98,7 @@ class Trial:
     def next_arm(self) -> str | None:
         """The arm to measure next; None when the answer is found or the budget is spent."""
         self._decide()
-        if self._answered or self.samples >= self.budget:
+        if self._answered or self._room() == 0:
             return None
         return self.problem.arms[self._queue[0]]
 
@@ -111,10 +112,18 @@ class Trial:
             return []
         if wanted == 1 and self._tickets.outstanding == 0:
             self._decide()
-        places, self._queue = self._queue[:wanted], self._queue[wanted:]
-        for place in places:
+        decided = self._queue[:wanted]
+        for place in decided:
             self._state.pending[place] += 1
-        places += self._fill(wanted - len(places))
+        before = self._state.pending.copy()
+        try:
+            places = decided + self._fill(wanted - len(decided))
+        except SettingsError:
+            self._state.pending[:] = before
+            for place in decided:
+                self._state.pending[place] -= 1
+            raise
+        self._queue = self._queue[wanted:]
         return [self._tickets.issue(self.problem.arms[place]) for place in places]
 
     def _room(self) -> int:
@@ -157,6 +166,11 @@ class Trial:
         try:
             if isinstance(what, Ticket):
                 self._tickets.check(what)
+            elif self.order == "asked" and (self._tickets.outstanding or self.next_arm() != what):
+                raise ValueError(
+                    f"results count in the order asked, so tell by ticket (of `ask`); without one only a result of the "
+                    f"arm that `next_arm` gives can be told, {self.next_arm()!r} now, while no ticket is open"
+                )
             row = self.problem.values(arm, values)
             self._check_exact(arm, values)
         except ValueError as error:
@@ -169,14 +183,12 @@ class Trial:
                 self._queue.pop(0)
             else:
                 self._queue.clear()  # an unasked result: what to pull next is decided anew
+        before = self.samples
         for ready in self._tickets.receive(what, row):
-            self._count(place, ready)
-
-    def _count(self, place: int, row: NDArray[float64]) -> None:
-        self._state.pending[place] -= 1
-        observe_result(self._space, self._state, place, row)
-        self._answered = False  # until the next look
-        if self._keeps and self.samples % self._stride == 0:
+            self._state.pending[place] -= 1
+            observe_result(self._space, self._state, place, ready)
+            self._answered = False  # until the next look
+        if self._keeps and before // self._stride < self.samples // self._stride:
             self._settle()
 
     def _check_exact(self, arm: str, values: Mapping[str, float]) -> None:
@@ -225,9 +237,10 @@ class Trial:
         if new:
             for arm, verdict in self._explain(statuses, via, new).items():
                 self._kept[arm] = verdict, self.samples
-        for i in certain if not any(self.problem.tolerance.values()) else ():
+        for i in certain if not loose else ():
             was, now = self._kept[self.problem.arms[i]][0].status, STATUSES[statuses[i]]
-            if (was == OPTIMAL) != (now == OPTIMAL):
+            may_tie = any(self.problem.tolerance.values())  # then an arm may be optimal and dominated
+            if (was == OPTIMAL) != (now == OPTIMAL) and not (may_tie and INFEASIBLE not in (was, now)):
                 self._contradicted.add(self.problem.arms[i])
         return statuses, via
 
@@ -254,10 +267,13 @@ class Trial:
             guarantee=self.guarantee,
             basis=settings.basis(self.evidence, self.problem),
             assumptions=settings.assumptions(self.problem, self.evidence, self.order),
-            notes=(*self.problem.notes, *self._alarms(), *unvarying(self._numbers()), *self._tied(), *self._waiting()),
+            notes=(*self.problem.notes, *self._notes(verdicts)),
             simulated=simulated,
             stated=self.problem,
         )
+
+    def _notes(self, verdicts: Mapping[str, Verdict]) -> tuple[str, ...]:
+        return (*self._alarms(), *unvarying(self._numbers()), *self._tied(verdicts), *self._waiting())
 
     def _alarms(self) -> tuple[str, ...]:
         if not self._contradicted:
@@ -268,10 +284,10 @@ class Trial:
             f"probability at most {self.delta:g} if noise, independence and steady means are as declared",
         )
 
-    def _tied(self) -> tuple[str, ...]:
-        """At the end of a budget: what may be behind it."""
-        undecided = self.samples >= self.budget and not self._answered
-        if not undecided or all(self.problem.tolerance.values()):
+    def _tied(self, verdicts: Mapping[str, Verdict]) -> tuple[str, ...]:
+        """At the end of a budget: what may be behind arms that are undecided."""
+        ended = self.samples >= self.budget and any(verdict.status == UNDECIDED for verdict in verdicts.values())
+        if not ended or all(self.problem.tolerance.values()):
             return ()
         return (
             "the budget is spent: arms that are tied, or on the border of a constraint, stay undecided however much is "

@@ -14,18 +14,19 @@ from numpy.typing import NDArray
 
 from paretoguard.engine.jit import inner
 
-GRID = 18  # distances of p from r, each 1/sqrt(2) of the one before
-FARTHEST = 0.98  # of the way from r to 1
+GRID = 18  # distances of p from r, geometrically from the farthest …
+FARTHEST = 0.98  # … of the way from r to 1 …
+NEAREST = 0.05  # … to this share of r or 1 - r, whichever is less
 SHARPER = 0.2  # on 0 and 1, used where r (1 - r) is below this; at 1/4 the sub-Gaussian form is as good
 HOLDS, FAILS = 0, 1  # the two sides of a row
 
 
 class Bets(NamedTuple):
-    """Bets on the results of every arm; each result multiplies a stake by offset + slope * value."""
+    """Bets on the results of every arm; each result multiplies a stake by 1 + slope * (value - limit)."""
 
     first: NDArray[int64]  # [m, 2] of each row and side: the first of its GRID bets, or -1
     coordinate: NDArray[int64]  # [B]
-    offset: NDArray[float64]  # [B]
+    limit: NDArray[float64]  # [B]
     slope: NDArray[float64]  # [B]
 
 
@@ -50,16 +51,16 @@ def bets(
         if np.count_nonzero(A[row]) != 1 or np.any(exact_part[row] != 0):
             continue
         c = int(np.argmax(A[row] != 0))
-        upper = bool(A[row, c] > 0)  # x <= bound, else x >= bound
-        limits = []
+        sides = []
         for side, slop in ((HOLDS, row_tolerance[row]), (FAILS, 0.0)):
-            bound = (A[row, c] * (b[row] + slop) - ranges.least[c]) / 2.0  # in the range [0, 1]
-            flip = upper == (side == HOLDS)  # "x <= bound" holds: small values speak for it
-            limits.append((1.0 - bound if flip else bound, flip))
-        if all(_is_sharper(r, bool(ranges.binary[c])) for r, _ in limits):
-            for side, (r, flip) in enumerate(limits):
+            limit = float(A[row, c] * (b[row] + slop))
+            falls = bool(A[row, c] > 0) == (side == HOLDS)  # "x <= limit" holds: small values speak for it
+            share = float(limit - ranges.least[c]) / 2.0  # in the range [0, 1]
+            sides.append((limit, 1.0 - share if falls else share, falls))
+        if all(_is_sharper(r, bool(ranges.binary[c])) for _, r, _ in sides):
+            for side, (limit, r, falls) in enumerate(sides):
                 first[row, side] = len(made)
-                made += [(c, *_stake(r, flip, float(ranges.least[c]), g)) for g in range(GRID)]
+                made += [(c, limit, -slope if falls else slope) for slope in _slopes(r)]
     coordinate = np.array([bet[0] for bet in made], dtype=int64)
     return Bets(first, coordinate, np.array([bet[1] for bet in made]), np.array([bet[2] for bet in made]))
 
@@ -68,12 +69,11 @@ def _is_sharper(r: float, is_binary: bool) -> bool:
     return bool(math.isfinite(r) and 1e-9 < r < 1.0 - 1e-9 and (not is_binary or r * (1.0 - r) < SHARPER))
 
 
-def _stake(r: float, flip: bool, least: float, g: int) -> tuple[float, float]:
-    """Offset and slope of bet g in the value in engine units: 1 + l (u - r) with u = (value - least)/2."""
-    bold = FARTHEST * 2.0 ** (-0.5 * g) / r
-    if flip:  # u = 1 - (value - least)/2
-        return 1.0 + bold * (1.0 - r) + 0.5 * bold * least, -0.5 * bold
-    return 1.0 - bold * r - 0.5 * bold * least, 0.5 * bold
+def _slopes(r: float) -> list[float]:
+    """By what each bet grows for a value in engine units, where a range is 2 wide: l/2, l = (p - r)/(r (1 - r))."""
+    nearest = NEAREST * min(r, 1.0 - r) / (1.0 - r)
+    shares = FARTHEST * (nearest / FARTHEST) ** (np.arange(GRID) / (GRID - 1))  # of the way from r to 1
+    return [0.5 * float(share) / r for share in shares]
 
 
 @inner

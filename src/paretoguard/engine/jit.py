@@ -18,7 +18,6 @@ import numba
 from numba.core import config
 from numba.extending import overload
 
-from paretoguard.engine.inlining import InlineCompiler
 from paretoguard.engine.kernel_store import DiskCache, cache_folder, note_body
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -47,10 +46,16 @@ class Part(Protocol):
         """The body for this record type."""
 
 
+try:
+    from paretoguard.engine.inlining import InlineCompiler
+except ImportError:  # a numba that is built otherwise: kernels then take twice the time to compile
+    _PIPELINE: dict[str, Any] = {}
+else:
+    _PIPELINE = {"pipeline_class": InlineCompiler}
 COMPILED = not config.DISABLE_JIT
 # The wrappers that numba makes for calls from C, and for inner functions from Python, take most of the time to compile.
 _OPTIONS: dict[str, Any] = {"nogil": True, "error_model": "numpy", "_nrt": False, "no_cfunc_wrapper": True}
-_INNER_OPTIONS = {**_OPTIONS, "forceinline": True, "no_cpython_wrapper": True, "pipeline_class": InlineCompiler}
+_INNER_OPTIONS = {**_OPTIONS, "forceinline": True, "no_cpython_wrapper": True, **_PIPELINE}
 _entries: list[Any] = []
 
 

@@ -173,7 +173,7 @@ def _stake(space: Space, state: State, arm: int, row: NDArray[float64]) -> None:
     for bet in range(state.stakes.shape[1]):
         place = space.bets.coordinate[bet]
         value = row[space.order[place]] * space.scale[place]
-        stake = state.stakes[arm, bet] * (space.bets.offset[bet] + space.bets.slope[bet] * value)
+        stake = state.stakes[arm, bet] * (1.0 + space.bets.slope[bet] * (value - space.bets.limit[bet]))
         if not LEAST_STAKE < stake < MOST_STAKE:
             state.banked[arm, bet] += math.log(stake)
             stake = 1.0

@@ -69,7 +69,7 @@ def forget(rivals: Rivals) -> None:
 @inner
 def is_candidate(now: Any, state: State, j: int) -> bool:
     """Is j in C_t: feasible so far, or not yet certified infeasible?"""
-    return bool(state.inside[j] == 1 or state.weight[j] < now.bar)
+    return bool(state.inside[j] == 1 or not state.weight[j] >= now.bar)
 
 
 @inner

@@ -145,7 +145,7 @@ def ranges(noise: Sequence[Noise], scale: Floats) -> Ranges:
         low, high = model.support
         if np.isfinite(low) and np.isfinite(high) and abs(2 * model.sigma / (high - low) - 1) < 1e-12:
             found[c] = min(low * scale[c], high * scale[c])
-    return Ranges(found, np.array([isinstance(model, Bernoulli) for model in noise], dtype=bool))
+    return Ranges(found, np.array([isinstance(model, Bernoulli) for model in noise], dtype=bool) & np.isfinite(found))
 
 
 def implied(rows: Floats, bounds: Floats) -> NDArray[np.bool_]:

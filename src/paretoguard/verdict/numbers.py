@@ -51,7 +51,7 @@ def snapshot(problem: Problem, evidence: NamedTuple, space: Space, state: State)
         units[:, index] = norm
         if engine_row < rows.shape[1]:
             slack_half[:, index] = rows[:, engine_row] * norm
-            if space.row_learnt[engine_row]:
+            if problem.learnt:  # half-widths, which are as many standard deviations for every row of an arm
                 units[:, index] = np.where(np.isfinite(slack_half[:, index]), slack_half[:, index], norm)
     A = np.array([c.coefficients for c in problem.constraints]).reshape(m, d)
     bound = np.array([c.bound for c in problem.constraints])
@@ -71,14 +71,16 @@ def tightest(numbers: Snapshot, i: int) -> int | None:
 
 
 def unvarying(numbers: Snapshot) -> tuple[str, ...]:
-    """For each objective of unknown scale that has not varied in all results of an arm: what that means."""
-    notes = []
-    for c, name in enumerate(numbers.problem.objectives):
-        still = np.isinf(numbers.limits[:, c]) & (numbers.state.counts >= LEAST_PULLS)
-        if name in numbers.problem.learnt and still.any():
-            arms = ", ".join(numbers.problem.arms[i] for i in np.flatnonzero(still))
-            notes.append(
-                f"{name} has not varied in any result of {arms}: its scale is not known, and nothing is claimed that "
-                "rests on it; if it never varies, declare it exact"
-            )
-    return tuple(notes)
+    """A note for each objective of unknown scale, or row of them, that has not varied in all results of an arm."""
+    problem, enough = numbers.problem, numbers.state.counts >= LEAST_PULLS
+    if not problem.learnt:
+        return ()
+    still = {name: np.isinf(numbers.limits[:, c]) & enough for c, name in enumerate(problem.objectives)}
+    varied = enough & np.isfinite(numbers.limits).all(axis=1)
+    still |= {str(row): np.isinf(numbers.slack_limits[:, k]) & varied for k, row in enumerate(problem.constraints)}
+    named = {name: ", ".join(np.array(problem.arms)[arms]) for name, arms in still.items() if arms.any()}
+    return tuple(
+        f"{name} has not varied in the results of {arms}: its scale is not known, and nothing is claimed that rests on "
+        "it; if it never varies, declare it exact"
+        for name, arms in named.items()
+    )

@@ -99,7 +99,8 @@ def _why_infeasible(numbers: Snapshot, i: int) -> dict[str, Any]:
     # No single limit says so: bets are sharper than limits, and several rows may fail together.
     failing = [row, *(int(other) for other in np.flatnonzero(numbers.slack[i] < 0) if other != row)]
     away = float(numbers.state.eta[i])
-    if len(failing) == 1:
+    alone = numbers.problem.learnt or away * numbers.units[i, row] <= -numbers.slack[i, row] * (1 + 1e-9)
+    if len(failing) == 1 and alone:
         return {"reason": _failure(numbers, i, row), **_slack_fields(numbers, i, row)}
     if math.isinf(away):
         reason = "given its exact values no point satisfies every constraint: "

@@ -27,7 +27,7 @@ from numpy.typing import NDArray
 
 from paretoguard.engine.bets import FAILS, HOLDS, bet_evidence
 from paretoguard.engine.dominance import best_lead, least_gain
-from paretoguard.engine.evidence.learnt import row_scale, variance
+from paretoguard.engine.evidence.learnt import LEAST_PULLS, NEVER, row_scale, too_early, variance
 from paretoguard.engine.evidence.mixtures import (
     LOG_2,
     least_lead,
@@ -66,6 +66,7 @@ FORMS = 3  # of evidence about one coordinate of a pair, each a product over the
 class CertifiedLevels(NamedTuple):
     """`certified` for one problem and one delta; with what it keeps of each arm."""
 
+    learns: bool  # are there scales to learn?
     plain: bool  # is every coordinate treated alike: no scales to learn, no 0-and-1 outcomes?
     rho: float
     row_bar: float  # log(1/alpha_F)
@@ -99,6 +100,7 @@ class Certified:
     order: str = "arrival"
     name: ClassVar[str] = "certified"
     learns: ClassVar[bool] = True  # scales of the noise that are not declared
+    any_order: ClassVar[str] = "option"
     guarantee: ClassVar[str] = "finite-sample"
     basis: ClassVar[str] = "an e-value for every claim, valid at all times at once"
 
@@ -116,9 +118,11 @@ class Certified:
         share = 0.5 if has_rows and pairs > 0 else 1.0
         pair_bar = math.log(max(pairs, 1) / (share * delta))
         below_bar, lead_bar, joint_bar = self._pair_bars(pair_bar, space)
+        gap_bar = math.log(max(pairs, 1) * max(d, 1) / (2.0 * delta))
         has_rates = bool(space.ranges.binary.any())
         sets, sizes, precisions = _sets(space.correlation if not space.independent else np.zeros((0, 0)))
         return CertifiedLevels(
+            learns=bool(space.learnt.any()),
             plain=not has_rates and not space.learnt.any(),
             rho=self._rho(K, pair_bar),
             row_bar=math.log(K / (share * delta)),
@@ -127,7 +131,7 @@ class Certified:
             joint_bar=joint_bar,
             limit_bar=math.log(K * max(d, 1) / delta),
             slack_bar=math.log(K * max(space.region.A.shape[0], 1) / delta),
-            gap_bar=math.log(max(pairs, 1) * max(d, 1) / (2.0 * delta)),
+            gap_bar=gap_bar if self.order == "arrival" else either_way(gap_bar),
             inverse=np.full(K, math.inf),
             penalty=np.zeros(K),
             rate=np.zeros((K, d if has_rates else 0)),
@@ -207,11 +211,17 @@ def _prepare(evidence: CertifiedLevels, state: "State", i: int) -> None:
 
 @weigh.register(CertifiedLevels)
 def _weigh(evidence: CertifiedLevels, space: Space, state: "State", i: int) -> float:
-    if state.inside[i] == 1:
-        return _weigh_feasible(evidence, space, state, i)
-    if state.eta[i] == math.inf:  # outside by its exact coordinates
+    if state.inside[i] == 0 and state.eta[i] == math.inf:  # outside by its exact coordinates
         return math.inf
-    return _weigh_infeasible(evidence, space, state, i)
+    if evidence.learns and state.counts[i] < LEAST_PULLS:
+        return too_early(state.counts[i])
+    if state.inside[i] == 1:
+        value = _weigh_feasible(evidence, space, state, i)
+    else:
+        value = _weigh_infeasible(evidence, space, state, i)
+    if value == -math.inf and evidence.learns:
+        return evidence.row_bar - NEVER
+    return value if value == value else -math.inf  # what is no number is no evidence
 
 
 @inner
@@ -231,22 +241,23 @@ def _weigh_feasible(evidence: CertifiedLevels, space: Space, state: "State", i: 
     least = math.inf
     for row in range(space.region.A.shape[0]):
         value = _one_row(evidence, space, state, i, row, HOLDS)
-        least = value if not value >= least else least  # what is no number is no evidence either
-    return least if least == least else -math.inf
+        least = value if not value >= least else least  # also what is no number
+    return least
 
 
 @inner
 def _one_row(evidence: CertifiedLevels, space: Space, state: "State", i: int, row: int, side: int) -> float:
     """The evidence that a row holds, up to its tolerance, or that it fails."""
-    first = space.bets.first[row, side]
-    if first >= 0:
-        return bet_evidence(state.growth[i], first, float(state.counts[i]))
     scale = row_scale(space, state, i, row)
     if scale == math.inf:
         return -math.inf
     slack = _slack(space, state, i, row)
     past = slack + space.row_tolerance[row] if side == HOLDS else -slack
-    return row_evidence(past / (scale * math.sqrt(evidence.inverse[i])), evidence.penalty[i])
+    value = row_evidence(past / (scale * math.sqrt(evidence.inverse[i])), evidence.penalty[i])
+    first = space.bets.first[row, side]
+    if first >= 0:  # averaged: bets are sharper far from the limit, sums reach any distance
+        return log_sum(value, bet_evidence(state.growth[i], first, float(state.counts[i]))) - LOG_2
+    return value
 
 
 @inner
@@ -286,6 +297,8 @@ def _row_radius(evidence: CertifiedLevels, now: Moment, space: Space, state: "St
 def _dominated(evidence: CertifiedLevels, now: Moment, space: Space, state: "State", i: int, j: int) -> float:
     """Every coordinate must have its evidence."""
     gain = least_gain(space, state, i, j)
+    if evidence.learns and gain > -math.inf and min(state.counts[i], state.counts[j]) < LEAST_PULLS:
+        return too_early(min(state.counts[i], state.counts[j]))
     if evidence.plain or gain == -math.inf:
         required = evidence.below_bar + evidence.penalty[i] + evidence.penalty[j]
         return against(gain, evidence.inverse[i], evidence.inverse[j], required)
@@ -299,6 +312,8 @@ def _dominated(evidence: CertifiedLevels, now: Moment, space: Space, state: "Sta
 def _undominated(evidence: CertifiedLevels, now: Moment, space: Space, state: "State", i: int, j: int) -> float:
     """One coordinate must, with its share of the average; or several together, where they can be multiplied."""
     lead = best_lead(space, state, i, j)
+    if evidence.learns and lead < math.inf and min(state.counts[i], state.counts[j]) < LEAST_PULLS:
+        return too_early(min(state.counts[i], state.counts[j]))
     if evidence.plain or lead == math.inf:
         required = evidence.lead_bar + evidence.penalty[i] + evidence.penalty[j]
         most = against(lead, evidence.inverse[i], evidence.inverse[j], required)

@@ -14,8 +14,15 @@ if TYPE_CHECKING:
     from paretoguard.engine.state import State
 
 LEAST_PULLS = 30
+NEVER = 1e-9  # by how much evidence falls short where results do not vary: other arms are more urgent
 NO_SPREAD = 1e-20  # a variance below this share of the squared mean is rounding
 CANCELLED = 1e-14  # … and along a row, below this share of the variances that it sums
+
+
+@inner
+def too_early(n: int) -> float:
+    """Evidence about an arm with n results, fewer than LEAST_PULLS: the fewer, the more urgent."""
+    return -1e30 / (1.0 + n)
 
 
 @inner

@@ -7,7 +7,7 @@ certified. `bar` is what the logarithm of the e-value must reach. Nothing here d
 import math
 from typing import TYPE_CHECKING, Any
 
-from paretoguard.engine.evidence.learnt import variance
+from paretoguard.engine.evidence.learnt import NEVER, variance
 from paretoguard.engine.evidence.mixtures import is_apart
 from paretoguard.engine.evidence.rates import rate_evidence
 from paretoguard.engine.jit import aside, inner
@@ -59,11 +59,11 @@ def in_coordinate(
 def _standardised(
     evidence: Any, space: Space, state: "State", i: int, j: int, c: int, lead: float, required: float
 ) -> float:
-    """In units of the root of the mean variance of the two arms; -inf while one is not known."""
+    """In units of the root of the mean variance of the two arms; just too little while one is not known."""
     of_i, of_j = variance(space, state, i, c), variance(space, state, j, c)
     unit = 0.5 * (of_i + of_j)
     if unit == math.inf:
-        return -math.inf
+        return -NEVER
     first, second = of_i / unit * evidence.inverse[i], of_j / unit * evidence.inverse[j]
     return against(lead / math.sqrt(unit), first, second, required)
 

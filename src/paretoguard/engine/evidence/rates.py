@@ -11,7 +11,7 @@ from paretoguard.engine.jit import aside, inner
 
 LOG_PI = math.log(math.pi)
 HALF_LOG_TWO_PI = 0.5 * math.log(2.0 * math.pi)
-HIGH = 12.0  # from here on four terms of Stirling's series are exact to rounding
+HIGH = 12.0  # from here on five terms of Stirling's series are exact to rounding
 
 
 @inner
