@@ -136,7 +136,6 @@ def guarantee(kind: Evidence, problem: Problem | None = None) -> str:
     return ASYMPTOTIC if promised == FINITE_SAMPLE and problem is not None and problem.learnt else promised
 
 
-<<<<<<< HEAD
 def _are_independent(problem: Problem) -> bool:
     noisy = sum(model.sigma != 0 for model in problem.noise.values())
     return noisy < 2 or problem.dependence == "independent"
@@ -146,14 +145,12 @@ def evidence_for(how: Algorithm, given: str | Evidence) -> Evidence:
     """The evidence that goes with an algorithm: its own, if it has one, else the one given."""
     own = getattr(how, "evidence", None)
     return cast(Evidence, own()) if own is not None else evidence(given)
-=======
 def order_of(kind: Evidence, order: str | None) -> str:
     """How results are counted: as asked for, or as an option of the evidence says; by default on arrival."""
     stated = getattr(kind, "order", "arrival") if getattr(kind, "any_order", False) == "option" else "arrival"
     if order is not None and stated not in ("arrival", order):
         raise SettingsError(f"order is {order!r}, but the evidence is {label(kind)!r}; leave one of them out")
     return order or str(stated)
->>>>>>> issue4
 
 
 def in_order(kind: Evidence, order: str) -> Evidence:

@@ -1,4 +1,4 @@
-"""`glr`: all means together, by the likelihood ratio; the evidence of Game-cPSI (finite-sample for independent objectives).
+"""`glr`: all means at once, by likelihood ratio; the evidence of Game-cPSI (finite-sample, independent objectives).
 
 With probability >= 1 - delta, at all times: sum_i N_i/2 |mean_i - truth_i|^2 <= h(t), where
 
