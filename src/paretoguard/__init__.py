@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from paretoguard.version import __version__
 
 if TYPE_CHECKING:
+    from paretoguard import theory
     from paretoguard.engine import evidence, policies
     from paretoguard.errors import (
         ConstraintError,
@@ -49,6 +50,7 @@ _HOMES = {
     "paretoguard.simulation": ("instances",),
     "paretoguard.simulation.rewards": ("sampler",),
     "paretoguard.simulation.study": ("Study", "simulate"),
+    "paretoguard": ("theory",),
     "paretoguard.tickets": ("Ticket",),
     "paretoguard.trial": ("Trial", "identify"),
     "paretoguard.verdict": ("Result", "Verdict"),
@@ -85,6 +87,7 @@ __all__ = [
     "policies",
     "sampler",
     "simulate",
+    "theory",
 ]
 
 

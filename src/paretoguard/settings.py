@@ -145,6 +145,8 @@ def evidence_for(how: Algorithm, given: str | Evidence) -> Evidence:
     """The evidence that goes with an algorithm: its own, if it has one, else the one given."""
     own = getattr(how, "evidence", None)
     return cast(Evidence, own()) if own is not None else evidence(given)
+
+
 def order_of(kind: Evidence, order: str | None) -> str:
     """How results are counted: as asked for, or as an option of the evidence says; by default on arrival."""
     stated = getattr(kind, "order", "arrival") if getattr(kind, "any_order", False) == "option" else "arrival"

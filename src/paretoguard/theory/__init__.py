@@ -1,0 +1,6 @@
+"""How hard an instance is for any algorithm, and what the analysis of e-cAPE promises for it."""
+
+from paretoguard.theory.bounds import LowerBound, lower_bound
+from paretoguard.theory.gaps import Complexity, complexity
+
+__all__ = ["Complexity", "LowerBound", "complexity", "lower_bound"]

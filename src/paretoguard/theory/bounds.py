@@ -1,0 +1,197 @@
+"""Lower bounds: no algorithm that errs with probability <= delta needs fewer samples than about T log(1/delta).
+
+1/T is the most that weights of the arms can make of the nearest way to be wrong. For cPSI the ways are those of
+`engine.alternatives`. For e-cPSI an arm that is both infeasible and dominated has two right reasons, of which any
+answer gives one; given the weights the better one is chosen for each arm by itself:
+
+    1/T = max over w of min(ways common to all answers, min over such arms of max(undominated_i(w), feasible_i(w))).
+
+The maximum is found by branch and bound over those arms, each branch with the cuts made in all others.
+"""
+
+import heapq
+import itertools
+import math
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy import float64
+from numpy.typing import NDArray
+
+from paretoguard.engine.alternatives import alternative, entering_alternative
+from paretoguard.engine.geometry import Polyhedron, polyhedron
+from paretoguard.errors import SettingsError
+from paretoguard.problem import Instance
+from paretoguard.theory.cuts import Best, Way, maximise
+from paretoguard.theory.truth import Truth, truth
+
+Floats = NDArray[float64]
+TASKS = ("e-cpsi", "cpsi")
+GAP = 1e-3
+OPTIMAL, DOMINATED, INFEASIBLE, OTHER = "optimal", "dominated", "infeasible", "not returned"
+
+
+@dataclass(frozen=True)
+class LowerBound:
+    """T with its bracket: any algorithm needs about `value` * log(1/delta) samples for a small delta.
+
+    `weights` are the shares of samples that reach `upper`; `answer` the status of each arm in the easiest answer.
+    """
+
+    task: str
+    value: float
+    lower: float
+    upper: float
+    weights: dict[str, float]
+    answer: dict[str, str]
+
+    @property
+    def gap(self) -> float:
+        """How wide the bracket is, relative to the value."""
+        return (self.upper - self.lower) / self.value if self.value > 0 else 0.0
+
+    def samples(self, delta: float) -> float:
+        """No algorithm that errs with probability <= delta takes fewer samples on average.
+
+        T times kl(delta, 1 - delta), the divergence of two coins.
+        """
+        return self.lower * ((1 - 2 * delta) * math.log((1 - delta) / delta))
+
+
+def lower_bound(instance: Instance, task: str = "e-cpsi", *, time_limit: float = 60.0) -> LowerBound:
+    """T* of cPSI, or T*_M of e-cPSI, with a bracket of 0.1% (or what was reached within the time limit, in seconds)."""
+    if task not in TASKS:
+        raise SettingsError(f"task is {task!r}; expected one of {', '.join(TASKS)}")
+    found, end = truth(instance), time.monotonic() + time_limit
+
+    def out_of_time() -> bool:
+        return time.monotonic() > end
+
+    if task == "cpsi":
+        ways = [*_common(found), *(Way(_entering(found, found.region, int(i))) for i in np.flatnonzero(~found.optimal))]
+        best = maximise(ways, len(found.means), GAP, out_of_time=out_of_time)
+        return _bound(found, task, best, dict.fromkeys(np.flatnonzero(~found.optimal).tolist(), OTHER))
+    best, chosen = _branch(found, out_of_time)
+    return _bound(found, task, best, chosen)
+
+
+def _bound(found: Truth, task: str, best: Best, chosen: dict[int, str]) -> LowerBound:
+    arms = found.instance.problem.arms
+    names = {arm: OPTIMAL if found.optimal[i] else chosen[i] for i, arm in enumerate(arms)}
+    upper, lower = (1.0 / value if value > 0 else math.inf for value in (best.lower, best.upper))
+    weights = {arm: float(share) for arm, share in zip(arms, best.weights, strict=True)}
+    return LowerBound(task, upper, lower, upper, weights, names)
+
+
+# --- ways to be wrong ------------------------------------------------------------------------------------------------
+
+
+def _common(found: Truth) -> list[Way]:
+    """An arm of O* leaves the constraints, or becomes dominated by another of O*."""
+    K = len(found.means)
+    members = np.flatnonzero(found.optimal)
+    ways = []
+    for i in members:
+        if math.isfinite(found.eta[i]):
+            ways.append(_linear(int(i), 0.5 * found.eta[i] ** 2, K))
+    for i, j in itertools.permutations(members, 2):
+        square = float(np.sum(np.maximum(found.means[i] - found.means[j], 0.0) ** 2))
+        ways.append(Way(_meeting(int(i), int(j), square, K)))
+    return ways
+
+
+def _linear(i: int, slope: float, arms: int) -> Way:
+    cut = np.zeros(arms)
+    cut[i] = slope
+    return Way(lambda w: cut, is_linear=True)
+
+
+def _meeting(i: int, j: int, square: float, arms: int) -> Callable[[Floats], Floats]:
+    def gradient(w: Floats) -> Floats:
+        cut, total = np.zeros(arms), w[i] + w[j]
+        share = w[i] / total if total > 0 else 0.5
+        cut[i], cut[j] = 0.5 * square * (1 - share) ** 2, 0.5 * square * share**2
+        return cut
+
+    return gradient
+
+
+def _entering(found: Truth, region: Polyhedron, i: int) -> Callable[[Floats], Floats]:
+    """Arm i enters the region, undominated by O*."""
+    K, d = found.means.shape
+    memory = alternative(K, d, len(region.b))
+
+    def gradient(w: Floats) -> Floats:
+        entering_alternative(region, found.means, found.answer, w, i, memory)
+        return memory.half.copy()
+
+    return gradient
+
+
+# --- e-cPSI ----------------------------------------------------------------------------------------------------------
+
+
+def _branch(found: Truth, out_of_time: Callable[[], bool]) -> tuple[Best, dict[int, str]]:
+    """Best first: the branch with the largest upper bound is looked into next."""
+    K, d = found.means.shape
+    free = polyhedron(np.zeros((0, d)), np.zeros(0))
+    outside = np.flatnonzero(~found.inside)
+    feasible = {int(i): _linear(int(i), 0.5 * found.eta[i] ** 2, K) for i in outside}
+    undominated = {int(i): Way(_entering(found, free, int(i))) for i in np.flatnonzero(found.dominated)}
+    either = np.flatnonzero(found.either).tolist()
+    fixed = {int(i): DOMINATED for i in np.flatnonzero(found.inside & ~found.optimal)}
+    fixed |= {int(i): INFEASIBLE for i in np.flatnonzero(~found.inside & ~found.dominated)}
+    common = [*_common(found), *(undominated[i] if why == DOMINATED else feasible[i] for i, why in fixed.items())]
+
+    def sum_of(i: int) -> Way:
+        """At least the better of the two reasons, and concave."""
+        return Way(lambda w: undominated[i].gradient(w) + feasible[i].gradient(w))
+
+    either_way = {i: sum_of(i) for i in either}
+
+    def ways(chosen: dict[int, str]) -> list[Way]:
+        picked = [undominated[i] if why == DOMINATED else feasible[i] for i, why in chosen.items()]
+        return [*common, *picked, *(either_way[i] for i in either if i not in chosen)]
+
+    def better(w: Floats) -> dict[int, str]:
+        return {i: DOMINATED if undominated[i].value(w) >= feasible[i].value(w) else INFEASIBLE for i in either}
+
+    def solve(chosen: dict[int, str], **more: Any) -> Best:
+        return maximise(ways(chosen), K, GAP / 2, out_of_time=out_of_time, **more)
+
+    root = solve({})
+    answer = better(root.weights)
+    best = solve(answer, start=root.weights)
+    for _ in range(10):  # let each arm choose again at the weights found
+        other = better(best.weights)
+        if other == answer:
+            break
+        found_now = solve(other, start=best.weights, enough=best.lower)
+        if found_now.lower <= best.lower:
+            break
+        answer, best = other, found_now
+    if not either:
+        return best, fixed
+    order = itertools.count()
+    heap: list[tuple[float, int, dict[int, str], Floats]] = [(-root.upper, next(order), {}, root.weights)]
+    closed = 0.0  # no branch that was left is worth more
+    while heap and -heap[0][0] > best.lower * (1 + GAP) and not out_of_time():
+        _, _, chosen, w = heapq.heappop(heap)
+        i = min(
+            (i for i in either if i not in chosen), key=lambda i: max(undominated[i].value(w), feasible[i].value(w))
+        )
+        for why in (DOMINATED, INFEASIBLE):
+            child = {**chosen, i: why}
+            here = solve(child, enough=best.lower * (1 + GAP / 2))
+            leaf = better(here.weights) | child
+            if min(way.value(here.weights) for way in ways(leaf)) > best.lower:
+                answer, best = leaf, solve(leaf, start=here.weights)
+            if here.upper > best.lower * (1 + GAP / 2) and len(child) < len(either):
+                heapq.heappush(heap, (-here.upper, next(order), child, here.weights))
+            else:
+                closed = max(closed, here.upper)
+    top = max(best.lower, closed, -heap[0][0] if heap else 0.0)
+    return Best(best.weights, best.lower, top), {**fixed, **answer}

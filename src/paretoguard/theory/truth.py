@@ -1,0 +1,84 @@
+"""An instance in engine units, with its true answer; instances without a unique one are refused."""
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+from numpy import float64, uint8
+from numpy.typing import NDArray
+
+from paretoguard.engine.geometry import Polyhedron, project
+from paretoguard.errors import ProblemError
+from paretoguard.problem import Instance
+
+Floats = NDArray[float64]
+Flags = NDArray[np.bool_]
+CLEAR = 1e-9  # standard deviations; nearer than this is a tie
+
+
+class Truth(NamedTuple):
+    """Means in standard deviations, larger being better, and what is true of each arm."""
+
+    instance: Instance
+    region: Polyhedron
+    means: Floats  # [K, d]
+    inside: Flags  # [K]
+    optimal: Flags  # [K] O*: the Pareto set of the arms inside
+    dominated: Flags  # [K] by an arm of O*
+    eta: Floats  # [K] distance to the border of P
+
+    @property
+    def answer(self) -> NDArray[uint8]:
+        """O* as the engine takes it."""
+        return self.optimal.astype(uint8)
+
+    @property
+    def either(self) -> Flags:
+        """Arms that may be called dominated or infeasible, as both are true."""
+        return self.dominated & ~self.inside
+
+
+def truth(instance: Instance) -> Truth:
+    """The true answer of an instance."""
+    problem, space = instance.problem, instance.problem.space()
+    if space.noisy < space.objectives or problem.learnt or any(problem.tolerance.values()):
+        raise ProblemError(
+            "lower bounds and complexities are for noise of known scale, without exact objectives and tolerances; "
+            "leave those out, or give each objective its scale"
+        )
+    means = instance.means[:, space.order] * space.scale
+    slack = space.region.b - means @ space.region.A.T
+    inside = np.all(slack >= 0, axis=1)
+    beaten = np.all(means[:, None] <= means[None], axis=2) & inside  # [i, j]: i is dominated by j, which is inside
+    np.fill_diagonal(beaten, False)
+    optimal = inside & ~beaten.any(axis=1)
+    eta = np.where(inside, slack.min(axis=1, initial=math.inf), 0.0)
+    for i in np.flatnonzero(~inside):
+        eta[i] = project(space.region, means[i]).distance
+    found = Truth(instance, space.region, means, inside, optimal, beaten[:, optimal].any(axis=1), eta)
+    _refuse_ties(found)
+    return found
+
+
+def _refuse_ties(found: Truth) -> None:
+    """Where an arm is on a border, or two tie, no number of samples is enough: say which."""
+    arms, unclear = found.instance.problem.arms, []
+    ahead = (found.means[:, None] - found.means[None]).max(axis=2)  # [i, j] M(i, j)
+    for i, arm in enumerate(arms):
+        needed = found.optimal[i] or not (found.dominated[i] or found.inside[i])
+        if needed and found.eta[i] < CLEAR:
+            unclear.append(f"{arm} lies on the border of the constraints")
+        for j in np.flatnonzero(found.optimal):
+            if found.optimal[i] and i < j and min(ahead[i, j], ahead[j, i]) < CLEAR:
+                unclear.append(f"{arm} and {arms[j]} tie")
+        if found.inside[i] and not found.optimal[i]:
+            closest = ahead[i, found.optimal]
+            if len(closest) == 0 or closest.min() > -CLEAR:
+                unclear.append(f"{arm} is dominated, but not in every objective")
+        if found.either[i] and found.eta[i] < CLEAR and ahead[i, found.optimal].min() > -CLEAR:
+            unclear.append(f"{arm} is infeasible and dominated, both by nothing")
+    if unclear:
+        raise ProblemError(
+            f"no number of samples is enough: {'; '.join(unclear)}. Its complexity is infinite; state other means, or "
+            "use a tolerance in a simulation"
+        )
