@@ -80,7 +80,11 @@ def test_less_noise_needs_fewer_samples_and_nothing_is_claimed_before_the_least(
         for arm in ("a", "b"):
             trial.tell(arm, sample(arm))
     assert set(trial.statuses().values()) == {"undecided"}
-    assert trial.verdicts()["a"].high["ms"] == math.inf
+    verdict = trial.verdicts()["a"]
+    assert verdict.high["ms"] == math.inf
+    assert verdict.reason == f"its scale is learnt, and nothing is claimed before {LEAST_PULLS} results"
+    assert verdict.missing is not None
+    assert verdict.missing.pulls == {"a": 1}
     assert str(trial.result())  # a table without limits
 
 
@@ -89,7 +93,8 @@ def test_an_objective_that_does_not_vary_proves_nothing_and_is_named() -> None:
     assert {verdict.status for verdict in result.verdicts.values()} == {"undecided"}
     note = "ms has not varied in the results of a, b: its scale is not known, and nothing is claimed that rests on it"
     assert any(line.startswith(note) for line in result.notes)
-    assert str(result)
+    assert "Note: ms has not varied" in str(result).replace("\n", " ")
+    assert result.verdicts["a"].reason.startswith("ms and mb has not varied in its results")
     exact = problem(noise={"ms": pg.Unknown(), "mb": pg.Exact()})
     sample = jitter(MEANS, 1.0)
     result = pg.identify(exact, lambda arm: {"ms": sample(arm)["ms"], "mb": MEANS[arm][1]})

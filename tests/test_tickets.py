@@ -125,6 +125,45 @@ def test_an_arm_that_cannot_be_asked_for_leaves_nothing_pending(monkeypatch: pyt
     assert [ticket.arm for ticket in trial.ask(3)] == ["a", "b", "c"]
 
 
+@pytest.mark.parametrize("algorithm", ["e-cape", "two-stage", "racing", "uniform"])
+def test_a_pool_of_workers_takes_about_as_many_samples_as_one(algorithm: str) -> None:
+    """n measurements under way, one result in, one ask; also with one that never returns."""
+
+    def samples(workers: int, lost: int) -> int:
+        trial, sample = (
+            pg.Trial(problem(), delta=0.1, evidence="practical", algorithm=algorithm),
+            pg.sampler(instance()),
+        )
+        trial.ask(lost or 1) if lost else None
+        pool: list[pg.Ticket] = []
+        for _ in range(20_000):
+            pool += trial.ask(workers - len(pool)) if len(pool) < workers else []
+            if not pool:
+                return trial.samples
+            ticket = pool.pop(0)
+            trial.tell(ticket, sample(ticket.arm))
+        raise AssertionError(f"no answer: {trial.result().pulls}")
+
+    alone = samples(1, 0)
+    for workers, lost in ((2, 0), (4, 0), (8, 0), (1, 1), (3, 1)):
+        assert samples(workers, lost) < 2 * alone + 10 * workers
+
+
+def test_lost_tickets_can_be_listed_and_dropped() -> None:
+    trial = pg.Trial(problem(), budget=3)
+    tickets = trial.ask(3)
+    assert trial.outstanding == tickets
+    assert trial.ask(1) == []
+    trial.drop(tickets[1])
+    assert trial.outstanding == [tickets[0], tickets[2]]
+    assert len(trial.ask(1)) == 1
+    with pytest.raises(pg.SettingsError, match="has its result already"):
+        trial.drop(tickets[1])
+    asked = pg.Trial(problem(), order="asked")
+    with pytest.raises(pg.SettingsError, match="cannot be dropped: in the order asked, later results of a wait for it"):
+        asked.drop(asked.ask(1)[0])
+
+
 def test_a_ticket_is_for_one_result_and_a_bad_one_leaves_it_open() -> None:
     trial = pg.Trial(problem())
     ticket, other = trial.ask(2)

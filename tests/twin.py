@@ -90,7 +90,8 @@ class Twin:
     inside: list[bool] = field(default_factory=list)
     eta: list[float] = field(default_factory=list)
     results: list[list[list[float]]] = field(default_factory=list)  # of each arm, in engine units
-    decided: dict[int, int] = field(default_factory=dict)  # racing: arms that left the race
+    rounds: int = 0  # racing: judged
+    decided: dict[int, int] = field(default_factory=dict)  # … arms that left the race
     vouched: set[int] = field(default_factory=set)  # racing with a tolerance: arms once certified feasible
     kept: list[int] | None = None  # two-stage: arms found feasible
     front: list[int] = field(default_factory=list)  # two-stage: the Pareto set of their means
@@ -305,12 +306,20 @@ class Twin:
     def racing(self) -> list[int]:
         """Judge the round that has just ended; the arms still active, or [] when all are decided.
 
-        With batches a decision may come in the middle of a round: then the round goes on.
+        A round has ended when every active arm has one more result. With batches a decision may come in the middle of
+        a round: then the round goes on.
         """
         active = [i for i in range(self.problem.arms) if i not in self.decided]
-        behind = [i for i in active if self.counts[i] < max(self.counts[j] for j in active)]
-        if behind:
-            return behind
+        done = min((self.counts[i] for i in active), default=0)
+        if done > self.rounds:
+            self.rounds = done
+            self.judge(active)
+            active = [i for i in active if i not in self.decided]
+        most = max((self.counts[i] for i in active), default=0)
+        return [i for i in active if self.counts[i] < most] or active
+
+    def judge(self, active: list[int]) -> None:
+        """Who is out, and then who is optimal among the rest."""
         sure = {i for i in active if self.inside[i] and self.gamma[i] > 0}
         if any(self.problem.row_tolerance) or any(self.problem.exact_row_tolerance):
             self.vouched |= sure  # once feasible up to a tolerance, always so
@@ -327,7 +336,6 @@ class Twin:
             if i in sure and all(self.M_minus(i, j) > 0 and self.M_minus(j, i) > 0 for j in rest if j != i)
         }
         self.decided |= out | best
-        return [i for i in rest if i not in best]
 
     def two_stage(self, algorithm: str) -> list[int]:
         """MD-APT until every arm is on a certain side, then APE on those inside; "two-stage" or "two-stage:e-cape"."""

@@ -107,7 +107,7 @@ class CertifiedTwin(Twin):
         A, found, size = self.problem.A[row], 0.0, 0.0
         for c, a in enumerate(A):
             found += a * a * self.covariance(i, c, c)
-            size += a * a * (1e-14 * self.covariance(i, c, c) + 1e-20 * self.means[i][c] * self.means[i][c])
+            size += a * a * (1e-14 * self.covariance(i, c, c) + 1e-24 * self.means[i][c] * self.means[i][c])
             for k in range(c):
                 found += 2.0 * a * A[k] * self.covariance(i, c, k)
         return math.sqrt(found) if found > size else INF
@@ -117,7 +117,7 @@ class CertifiedTwin(Twin):
         if not self.problem.learnt[c]:
             return 1.0
         found = self.covariance(i, c, c) if self.counts[i] >= 30 else 0.0
-        return found if found > 1e-20 * self.means[i][c] * self.means[i][c] else INF
+        return found if found > 1e-24 * self.means[i][c] * self.means[i][c] else INF
 
     def covariance(self, i: int, c: int, k: int) -> float:
         """Of the results of i, one after the other (Welford), as summing otherwise may break ties otherwise."""

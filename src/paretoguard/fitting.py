@@ -31,7 +31,8 @@ def fit(
     if space.learnt.any() and not getattr(evidence, "learns", False):
         raise SettingsError(
             f"evidence {settings.label(evidence)!r} needs the scale of every noise; declare it, as Gaussian(std), "
-            "SubGaussian(sigma) or Bounded(low, high), or use 'certified', which learns unknown ones"
+            "SubGaussian(sigma) or Bounded(low, high), or use 'certified', which learns unknown ones "
+            "(from measurements; to simulate, they must be stated)"
         )
     policy, levels = algorithm.fit(space), evidence.fit(delta, space)
     how, what = f"algorithm {settings.label(algorithm)!r}", f"evidence {settings.label(evidence)!r}"

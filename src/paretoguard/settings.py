@@ -185,7 +185,7 @@ def assumptions(problem: Problem, evidence: Evidence, order: str = "arrival") ->
     noise = "; ".join(f"{name}: {kind!r}" for name, kind in problem.noise.items())
     return (
         f"evidence: {basis(evidence, problem)}",
-        "each measurement of an arm is an independent draw, and its means do not drift",
+        "each measurement of an arm is an independent draw, also of those of other arms, and its means do not drift",
         f"noise: {noise}",
         *_learnt(problem),
         _stated_dependence(problem.dependence),

@@ -46,6 +46,21 @@ class Tickets:
         waiting = ", ".join(f"{number} ({arm})" for number, arm in self._open.items())
         raise ValueError(f"{ticket} was not asked for; waiting for a result are: {waiting or 'none'}")
 
+    @property
+    def open(self) -> list[Ticket]:
+        """Those without a result, in the order asked."""
+        return [Ticket(*item) for item in self._open.items()]
+
+    def drop(self, ticket: Ticket) -> None:
+        """Forget a ticket whose result will not come."""
+        self.check(ticket)
+        if self._as_asked:
+            raise ValueError(
+                f"ticket {ticket.id} cannot be dropped: in the order asked, later results of {ticket.arm} wait for it; "
+                "whether it is lost might depend on its value"
+            )
+        del self._open[ticket.id]
+
     def receive(self, ticket: Ticket, row: NDArray[float64]) -> list[NDArray[float64]]:
         """Take the result of a ticket, once checked; return the results of its arm that may be counted now."""
         del self._open[ticket.id]

@@ -112,19 +112,29 @@ class Trial:
             return []
         if wanted == 1 and self._tickets.outstanding == 0:
             self._decide()
-        decided = self._queue[:wanted]
-        for place in decided:
+        before, queue = self._state.pending.copy(), self._queue
+        places, self._queue = queue[:wanted], queue[wanted:]
+        for place in places:
             self._state.pending[place] += 1
-        before = self._state.pending.copy()
         try:
-            places = decided + self._fill(wanted - len(decided))
+            places += self._fill(wanted - len(places))
         except SettingsError:
-            self._state.pending[:] = before
-            for place in decided:
-                self._state.pending[place] -= 1
+            self._state.pending[:], self._queue = before, queue
             raise
-        self._queue = self._queue[wanted:]
         return [self._tickets.issue(self.problem.arms[place]) for place in places]
+
+    @property
+    def outstanding(self) -> list[Ticket]:
+        """The tickets without a result."""
+        return self._tickets.open
+
+    def drop(self, ticket: Ticket) -> None:
+        """Give up a result that will not come; honest only if whether it is lost does not depend on its value."""
+        try:
+            self._tickets.drop(ticket)
+        except ValueError as error:
+            raise SettingsError(str(error)) from None
+        self._state.pending[self._place[ticket.arm]] -= 1
 
     def _room(self) -> int:
         """How many more results the budget allows."""
@@ -139,7 +149,7 @@ class Trial:
                 f"algorithm {settings.label(self.algorithm)!r} does not say how to choose arms while results are "
                 "outstanding: register `select` for it, or ask for one arm at a time"
             )
-        batch = np.zeros(min(wanted, MOST_AT_ONCE), dtype=int64)
+        batch = np.zeros(max(2, min(wanted, MOST_AT_ONCE)), dtype=int64)  # 2: a leader and its challenger go together
         try:
             chosen = fill_next(self._policy, self._levels, self._space, self._state, batch, len(batch))
         except NumbaError as error:
@@ -147,7 +157,11 @@ class Trial:
         if chosen < 0:
             raise bad_queue(self.algorithm, self._space)
         self._answered = chosen == 0
-        return [int(place) for place in batch[:chosen]]
+        places = [int(place) for place in batch[:chosen]]
+        for place in places[wanted:]:
+            self._state.pending[place] -= 1
+        self._queue += places[wanted:]
+        return places[:wanted]
 
     def _decide(self) -> None:
         """Look whether the answer is found and, if not, which arms come next."""
@@ -164,6 +178,7 @@ class Trial:
         """Take one result, of an arm or of a ticket: a value for every objective, in the user's units."""
         arm = what.arm if isinstance(what, Ticket) else what
         try:
+            self.problem.index(arm)
             if isinstance(what, Ticket):
                 self._tickets.check(what)
             elif self.order == "asked" and (self._tickets.outstanding or self.next_arm() != what):
@@ -261,8 +276,8 @@ class Trial:
             samples=self.samples,
             pulls=dict(zip(self.problem.arms, counts, strict=True)),
             stopped="answered" if self._answered else "budget" if self.samples >= self.budget else "open",
-            algorithm=self.algorithm.name,
-            evidence=self.evidence.name,
+            algorithm=settings.label(self.algorithm),
+            evidence=settings.label(self.evidence),
             delta=self.delta,
             guarantee=self.guarantee,
             basis=settings.basis(self.evidence, self.problem),
@@ -290,8 +305,8 @@ class Trial:
         if not ended or all(self.problem.tolerance.values()):
             return ()
         return (
-            "the budget is spent: arms that are tied, or on the border of a constraint, stay undecided however much is "
-            "measured; a tolerance for each objective and constraint settles them",
+            "the budget is spent; arms that tie, or lie on the border of a constraint, would stay undecided however "
+            "much is measured: a tolerance for each objective and constraint settles those",
         )
 
     def _waiting(self) -> tuple[str, ...]:

@@ -29,6 +29,10 @@ def print_result(console: "Console", result: Result) -> None:
         console.print(_reasons(result))
     console.print()
     console.print(result.footer())
+    known = result.stated.notes if result.stated is not None else ()  # said before the run
+    for note in result.notes:
+        if note not in known:
+            console.print(f"note: {note}")
 
 
 def narrowed(rows: Rows, width: int) -> Rows:

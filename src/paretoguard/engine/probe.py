@@ -7,6 +7,7 @@ from numpy import float64, uint8
 from numpy.typing import NDArray
 
 from paretoguard.engine.claims import DOMINATED, INFEASIBLE, OPTIMAL, UNDECIDED
+from paretoguard.engine.dominance import least_gain
 from paretoguard.engine.evidence.parts import (
     dominated,
     gap_radius,
@@ -57,14 +58,17 @@ def closest_rival(evidence: NamedTuple, space: Space, state: State, i: int) -> i
 
 @entry
 def likeliest_dominator(evidence: NamedTuple, space: Space, state: State, i: int) -> int:
-    """The arm, not certified infeasible, with most evidence that it dominates i; -1 if there is none."""
+    """The arm, not certified infeasible, with most evidence that it dominates i; -1 if there is none.
+
+    Of arms that do so at the present means, if there are any.
+    """
     now = present(evidence, state)
-    best, arm = -math.inf, -1
+    best, arm, does = -math.inf, -1, False
     for j in range(space.arms):
-        if j != i and is_candidate(now, state, j):
-            value = dominated(evidence, now, space, state, i, j)
-            if value > best:
-                best, arm = value, j
+        if j != i and state.counts[j] > 0 and is_candidate(now, state, j):
+            value, ahead = dominated(evidence, now, space, state, i, j), least_gain(space, state, i, j) >= 0.0
+            if (ahead and not does) or (ahead == does and value > best):
+                best, arm, does = value, j, ahead
     return arm
 
 

@@ -40,7 +40,7 @@ def snapshot(problem: Problem, evidence: NamedTuple, space: Space, state: State)
     limits(evidence, space, state, coordinate, rows)
     means, half, sigma, sign = np.zeros((K, d)), np.zeros((K, d)), np.zeros(d), np.zeros(d)
     for place, objective in enumerate(space.order):
-        means[:, objective] = state.means[:, place] / space.scale[place]
+        means[:, objective] = state.means[:, place] / space.scale[place] + 0.0  # never -0.0
         sign[objective] = math.copysign(1.0, space.scale[place])
         if place < space.noisy:
             sigma[objective] = 1.0 / abs(space.scale[place])
@@ -66,6 +66,8 @@ def tightest(numbers: Snapshot, i: int) -> int | None:
     if numbers.slack.shape[1] == 0:
         return None
     scaled = numbers.slack[i] / numbers.units[i]
+    if numbers.problem.learnt:  # a row that has not varied is further from certain than any other
+        scaled = np.where(np.isinf(numbers.slack_limits[i]), -math.inf, scaled)
     certain = (numbers.slack[i] < 0) & (numbers.slack_limits[i] == 0)
     return int(np.argmin(np.where(certain, -math.inf, scaled)))
 
@@ -81,6 +83,6 @@ def unvarying(numbers: Snapshot) -> tuple[str, ...]:
     named = {name: ", ".join(np.array(problem.arms)[arms]) for name, arms in still.items() if arms.any()}
     return tuple(
         f"{name} has not varied in the results of {arms}: its scale is not known, and nothing is claimed that rests on "
-        "it; if it never varies, declare it exact"
+        "it; if it never varies (by 1e-12 of its size or more), declare it exact"
         for name, arms in named.items()
     )

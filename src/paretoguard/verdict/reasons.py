@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from paretoguard.engine.claims import DOMINATED as DOMINATED_CODE
 from paretoguard.engine.claims import INFEASIBLE as INFEASIBLE_CODE
 from paretoguard.engine.claims import OPTIMAL as OPTIMAL_CODE
+from paretoguard.engine.evidence.learnt import LEAST_PULLS
 from paretoguard.engine.probe import closest_rival, difference_limit, likeliest_dominator
 from paretoguard.problem import STATUSES
 from paretoguard.verdict.missing import open_claims
@@ -222,7 +223,15 @@ def _lead(numbers: Snapshot, i: int, rival: int) -> tuple[int, float, float]:
 def _why_undecided(numbers: Snapshot, i: int, statuses: NDArray[uint8]) -> dict[str, Any]:
     if numbers.state.counts[i] == 0:
         return {"reason": "never pulled", "missing": Missing("a first pull", {numbers.problem.arms[i]: 1})}
+    few = LEAST_PULLS - int(numbers.state.counts[i])
+    if numbers.problem.learnt and few > 0:
+        reason = f"its scale is learnt, and nothing is claimed before {LEAST_PULLS} results"
+        return {"reason": reason, "missing": Missing("a scale to go by", {numbers.problem.arms[i]: few})}
     row = tightest(numbers, i)
+    still = [name for c, name in enumerate(numbers.problem.objectives) if np.isinf(numbers.limits[i, c])]
+    if still:
+        reason = f"{' and '.join(still)} has not varied in its results, so that its scale is not known"
+        return {"reason": reason, "missing": Missing("results that vary", {}), **_slack_fields(numbers, i, row)}
     looks, options = open_claims(numbers, i, row)
     missing = options[0] if options else Missing("until other arms have results", {})
     return {"reason": f"{looks}; not certain yet {missing}", "missing": missing, **_slack_fields(numbers, i, row)}

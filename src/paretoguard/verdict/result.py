@@ -127,7 +127,9 @@ class Result:
         open_arms = [verdict.arm for verdict in self.verdicts.values() if verdict.status == UNDECIDED]
         if not open_arms:
             return f"Best trade-offs: {found}"
-        return f"Certain so far: {found}; undecided: {', '.join(open_arms)}"
+        out = [verdict.arm for verdict in self.verdicts.values() if verdict.status in (DOMINATED, INFEASIBLE)]
+        ruled_out = f"; out: {', '.join(out)}" if out else ""
+        return f"Certain so far: {found}{ruled_out}; undecided: {', '.join(open_arms)}"
 
     def footer(self) -> str:
         """How much was measured, and what the answer is worth."""
@@ -144,7 +146,8 @@ class Result:
     def table(self) -> "Table":
         """A rich table: status, pulls, means with limits, and the reason for each arm."""
         styles = [COLOURS[verdict.status] for verdict in self.verdicts.values()]
-        return tables.table(self.headline(), self.rows(), self.footer(), styles, right=("pulls",))
+        footer = "\n".join([self.footer(), *(f"Note: {note}." for note in self.notes)])
+        return tables.table(self.headline(), self.rows(), footer, styles, right=("pulls",))
 
     def __rich__(self) -> "Table":
         return self.table()

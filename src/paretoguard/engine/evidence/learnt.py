@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 LEAST_PULLS = 30
 NEVER = 1e-9  # by how much evidence falls short where results do not vary: other arms are more urgent
-NO_SPREAD = 1e-20  # a variance below this share of the squared mean is rounding
+NO_SPREAD = 1e-24  # a variance below this share of the squared mean is rounding
 CANCELLED = 1e-14  # … and along a row, below this share of the variances that it sums
 
 

@@ -23,7 +23,7 @@ from paretoguard.engine.evidence.parts import dominated, undominated
 from paretoguard.engine.jit import inner
 from paretoguard.engine.policies.parts import answer, decide, queue_unseen, restart, select
 from paretoguard.engine.space import Space
-from paretoguard.engine.state import CLOCK, QUEUED, State, present, refresh
+from paretoguard.engine.state import QUEUED, State, present, refresh
 
 
 class RacingMemory(NamedTuple):
@@ -33,7 +33,7 @@ class RacingMemory(NamedTuple):
     verdict: NDArray[uint8]  # [K] what this round decides
     vouched: NDArray[uint8]  # [K] with a tolerance: 1 once certified feasible up to it
     loose: bool  # is there a tolerance on constraints?
-    judged: NDArray[int64]  # [1] when a round was last judged: asking twice must not judge it twice
+    judged: NDArray[int64]  # [1] rounds judged
 
 
 @dataclass(frozen=True)
@@ -64,8 +64,9 @@ def _decide(policy: RacingMemory, evidence: NamedTuple, space: Space, state: Sta
     if queued > 0:
         return queued
     refresh(evidence, space, state)
-    if _round_is_over(policy, space, state) and policy.judged[0] < state.tally[CLOCK]:
-        policy.judged[0] = state.tally[CLOCK]
+    done = _rounds_done(policy, space, state)
+    if policy.judged[0] < done:
+        policy.judged[0] = done
         now = present(evidence, state)
         for i in range(space.arms):
             if policy.loose and state.inside[i] == 1 and state.weight[i] > now.bar:
@@ -90,6 +91,16 @@ def _select(policy: RacingMemory, evidence: NamedTuple, space: Space, state: Sta
             queued += 1
     state.tally[QUEUED] = queued
     return queued
+
+
+@inner
+def _rounds_done(policy: RacingMemory, space: Space, state: State) -> int:
+    """The least results of an active arm: with several workers others may be further on, which changes no claim."""
+    least = 0
+    for i in range(space.arms):
+        if policy.decided[i] == UNDECIDED and (least == 0 or state.counts[i] < least):
+            least = state.counts[i]
+    return int(least)
 
 
 @inner
