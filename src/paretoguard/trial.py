@@ -4,6 +4,7 @@ Simulation runs the same compiled functions: a trial fed the rewards of a simula
 """
 
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -77,6 +78,8 @@ class Trial:
         self._answered = False
         self._kept: dict[str, tuple[Verdict, int]] = {}  # what was certain first, and after how many samples
         self._contradicted: set[str] = set()
+        self._task = getattr(self.algorithm, "task", "e-cpsi")
+        self._read_off: set[str] = set()  # arms whose reason is not promised, only read off the means
         self._keeps = settings.guarantee(self.evidence) != settings.HEURISTIC
         self._stride = max(1, self._space.arms**2 // PAIRS_PER_RESULT)
 
@@ -242,12 +245,15 @@ class Trial:
         K = self._space.arms
         statuses, via = np.zeros(K, dtype=uint8), np.zeros(K, dtype=int64)
         settle_now(self._levels, self._space, self._state, statuses, via)
+        proven = statuses.copy()
         if self._answered:
             answer_now(self._policy, self._levels, self._space, self._state, statuses)
+        promised = (statuses == OPTIMAL_CODE) | (statuses == proven) | (self._task != "cpsi")
+        self._read_off = {self.problem.arms[i] for i in np.flatnonzero(~promised)}
         if not self._keeps:
             return statuses, via
         loose = any(self.problem.tolerance[row.label] for row in self.problem.constraints)
-        certain = np.flatnonzero(statuses == OPTIMAL_CODE if loose else statuses)
+        certain = np.flatnonzero(promised & (statuses == OPTIMAL_CODE if loose else statuses > 0))
         new = [int(i) for i in certain if self.problem.arms[i] not in self._kept]
         if new:
             for arm, verdict in self._explain(statuses, via, new).items():
@@ -260,7 +266,9 @@ class Trial:
         return statuses, via
 
     def _explain(self, statuses: NDArray[uint8], via: NDArray[int64], arms: Iterable[int]) -> dict[str, Verdict]:
-        return explain(self._numbers(), statuses, via, self.guarantee, arms)
+        found = explain(self._numbers(), statuses, via, self.guarantee, arms)
+        heuristic = settings.HEURISTIC
+        return {arm: replace(one, guarantee=heuristic) if arm in self._read_off else one for arm, one in found.items()}
 
     def _numbers(self) -> Snapshot:
         return snapshot(self.problem, self._levels, self._space, self._state)
@@ -288,7 +296,15 @@ class Trial:
         )
 
     def _notes(self, verdicts: Mapping[str, Verdict]) -> tuple[str, ...]:
-        return (*self._alarms(), *unvarying(self._numbers()), *self._tied(verdicts), *self._waiting())
+        return (*self._alarms(), *self._reasons(), *unvarying(self._numbers()), *self._tied(verdicts), *self._waiting())
+
+    def _reasons(self) -> tuple[str, ...]:
+        if not self._read_off:
+            return ()
+        return (
+            f"{settings.label(self.algorithm)} answers for the set of best arms; why each other arm is out is read off "
+            "the means (heuristic)",
+        )
 
     def _alarms(self) -> tuple[str, ...]:
         if not self._contradicted:

@@ -44,7 +44,8 @@ def check(part: Part) -> None:
 
 def check_algorithm(algorithm: str | settings.Algorithm, evidence: str | settings.Evidence = "practical") -> None:
     """Run every law on an algorithm, with some evidence."""
-    _raise_first(Case(settings.algorithm(algorithm), settings.evidence(evidence)), LAWS)
+    how = settings.algorithm(algorithm)
+    _raise_first(Case(how, settings.evidence_for(how, evidence)), LAWS)
 
 
 def check_evidence(evidence: str | settings.Evidence, algorithm: str | settings.Algorithm = "e-cape") -> None:
@@ -93,5 +94,6 @@ def _case(part: Any) -> tuple[Case, tuple[Law, ...]]:
     if isinstance(part, type) or not hasattr(part, "fit"):
         raise SettingsError(f"{part!r} is no record of an algorithm, of evidence or of a noise model")
     if len(inspect.signature(part.fit).parameters) == 1:
-        return Case(algorithm=settings.algorithm(part)), LAWS
+        how = settings.algorithm(part)
+        return Case(algorithm=how, evidence=settings.evidence_for(how, "practical")), LAWS
     return Case(evidence=settings.evidence(part)), LAWS

@@ -1,0 +1,142 @@
+"""The nearest alternative of an answer: time against the size p of the Pareto set, and against NumPy.
+
+    python benchmarks/alternatives.py    writes benchmarks/results/alternatives.csv and the table of docs/theory.md
+
+NumPy lists the valid maps once per set of means, as the engine's walk defines them, and then works out all of them for
+every arm outside, in whole arrays. Unconstrained, p arms on a sphere and 8 inside it, equal weights.
+"""
+
+import csv
+import itertools
+import math
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from table import put
+
+from paretoguard.engine.alternatives import alternative, nearest_alternative
+from paretoguard.engine.geometry import polyhedron
+
+ROOT = Path(__file__).parent.parent
+RESULTS, PAGE = ROOT / "benchmarks" / "results" / "alternatives.csv", ROOT / "docs" / "theory.md"
+SIZES = {2: [4, 8, 16, 32, 64], 3: [4, 8, 16, 32], 4: [4, 8, 16]}
+INSIDE = 8
+
+
+def case(p: int, d: int) -> tuple[Any, Any]:
+    """Means, and which arms are the answer."""
+    rng = np.random.default_rng([p, d])
+    front = np.abs(rng.normal(size=(p, d)))
+    front /= np.linalg.norm(front, axis=1, keepdims=True)
+    below = 0.8 * front[rng.integers(p, size=INSIDE)] - 0.05 * rng.random((INSIDE, d))
+    return np.vstack([front, below]), np.array([1] * p + [0] * INSIDE, dtype=np.uint8)
+
+
+def valid_maps(front: Any) -> Any:
+    """Every map from the p arms to objectives whose cell has an inside, one arm after the other."""
+    p, d = front.shape
+    found = [((), np.where(np.eye(d) > 0, 0.0, np.inf))]
+    for j in range(p):
+        following = []
+        for choice, cell in found:
+            for c in range(d):
+                bound = np.minimum(cell[c], front[j] - front[j, c])
+                bound[c] = 0.0
+                row = np.min(bound[:, None] + cell, axis=0)
+                others = np.arange(d) != c
+                if np.all(row[others] + cell[others, c] > 0):
+                    new = np.minimum(cell, cell[:, [c]] + row)
+                    new[c] = row
+                    following.append(((*choice, c), new))
+        found = following
+    return np.array([choice for choice, _ in found])
+
+
+def by_numpy(means: Any, optimal: Any, w: Any) -> float:
+    front, members = means[optimal == 1], np.flatnonzero(optimal)
+    best = math.inf
+    for a, b in itertools.permutations(members, 2):
+        square = np.sum(np.maximum(means[a] - means[b], 0.0) ** 2)
+        best = min(best, 0.5 * w[a] * w[b] / (w[a] + w[b]) * square)
+    maps = valid_maps(front)
+    for i in np.flatnonzero(optimal == 0):
+        cost = np.zeros(len(maps))
+        for c in range(means.shape[1]):
+            order = np.argsort(-front[:, c])
+            chosen, level = (maps[:, order] == c) * w[members[order]], front[order, c]
+            weight = np.cumsum(np.hstack([np.full((len(maps), 1), w[i]), chosen]), axis=1)
+            moment = np.cumsum(np.hstack([np.full((len(maps), 1), w[i] * means[i, c]), chosen * level]), axis=1)
+            x = np.max(moment / weight, axis=1)
+            cost += w[i] * (means[i, c] - x) ** 2 + np.sum(chosen * np.maximum(level - x[:, None], 0.0) ** 2, axis=1)
+        best = min(best, 0.5 * cost.min())
+    return float(best)
+
+
+def least_time(work: Callable[[], float], seconds: float) -> float:
+    """Of several calls, as many as fit into so many seconds."""
+    times: list[float] = []
+    while sum(times) < seconds or len(times) < 3:
+        begun = time.perf_counter()
+        work()
+        times.append(time.perf_counter() - begun)
+    return min(times)
+
+
+def measure() -> list[dict[str, Any]]:
+    rows = []
+    for d, sizes in SIZES.items():
+        for p in sizes:
+            means, optimal = case(p, d)
+            w = np.full(len(means), 1.0 / len(means))
+            free, found = polyhedron(np.zeros((0, d)), np.zeros(0)), alternative(len(means), d, 0)
+            ours = nearest_alternative(free, means, optimal, w, found)
+            theirs = by_numpy(means, optimal, w)
+            assert math.isclose(ours, theirs, rel_tol=1e-9), (p, d, ours, theirs)
+
+            def engine(
+                means: Any = means, optimal: Any = optimal, w: Any = w, free: Any = free, at: Any = found
+            ) -> float:
+                return nearest_alternative(free, means, optimal, w, at)
+
+            def numpy(means: Any = means, optimal: Any = optimal, w: Any = w) -> float:
+                return by_numpy(means, optimal, w)
+
+            maps = len(valid_maps(means[:p]))
+            rows.append(
+                {"d": d, "p": p, "maps": maps, "engine": least_time(engine, 0.2), "numpy": least_time(numpy, 0.5)}
+            )
+            print(rows[-1], flush=True)
+    return rows
+
+
+def fill(page: str, rows: list[dict[str, str]]) -> str:
+    lines = ["| d | p | valid maps | engine | NumPy | ratio |", "|---:|---:|---:|---:|---:|---:|"]
+    for row in rows:
+        engine, numpy = float(row["engine"]), float(row["numpy"])
+        times = f"{1e6 * engine:,.1f} µs | {1e3 * numpy:,.2f} ms | {numpy / engine:,.0f}"
+        lines.append(f"| {row['d']} | {row['p']} | {int(row['maps']):,} | {times} |")
+    return put(page, {"alternatives": "\n".join(lines)})
+
+
+def read() -> list[dict[str, str]]:
+    with RESULTS.open(newline="", encoding="utf-8") as file:
+        return list(csv.DictReader(file))
+
+
+def main() -> int:
+    rows = measure()
+    with RESULTS.open("w", newline="", encoding="utf-8") as file:
+        writer = csv.DictWriter(file, list(rows[0]), lineterminator="\n")
+        writer.writeheader()
+        for row in rows:
+            writer.writerow({key: f"{value:.4g}" if isinstance(value, float) else value for key, value in row.items()})
+    PAGE.write_text(fill(PAGE.read_text(encoding="utf-8"), read()), encoding="utf-8")
+    return sum(float(row["numpy"]) < 50 * float(row["engine"]) for row in read())
+
+
+if __name__ == "__main__":
+    sys.exit(main())
