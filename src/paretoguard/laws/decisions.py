@@ -134,6 +134,7 @@ def the_budget_is_never_exceeded(case: Case) -> None:
                 algorithm=case.algorithm,
                 evidence=case.evidence,
                 budget=budget,
+                seed=SEED,
             )
             same = list(live.pulls.values()) == study.pulls[0].tolist()
             found = f"with budget {budget}, identify pulls {live.pulls}, simulate {study.pulls[0].tolist()}"
