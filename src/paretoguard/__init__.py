@@ -95,8 +95,7 @@ def __getattr__(name: str) -> Any:
     home = _HOME_OF.get(name)
     if home is None:
         raise AttributeError(f"module 'paretoguard' has no attribute {name!r}")
-    module = importlib.import_module(home)
-    value = getattr(module, name, None)
+    value = getattr(importlib.import_module(home), name, None) if home != __name__ else None
     if value is None:
         value = importlib.import_module(f"{home}.{name}")
     globals()[name] = value
