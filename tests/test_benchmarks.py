@@ -5,6 +5,7 @@ Nothing is timed here: see benchmarks/speed.py.
 
 import importlib
 import json
+import math
 import sys
 from pathlib import Path
 from typing import Any
@@ -16,9 +17,8 @@ import paretoguard as pg
 
 BENCHMARKS = Path(__file__).parent.parent / "benchmarks"
 sys.path.insert(0, str(BENCHMARKS))  # they are scripts, not a package
-naive, speed, steady, table, evidence, outcomes, units = (
-    importlib.import_module(name) for name in ("naive", "speed", "steady", "table", "evidence", "outcomes", "units")
-)
+NAMES = ("naive", "speed", "steady", "table", "evidence", "outcomes", "units", "alternatives")
+naive, speed, steady, table, evidence, outcomes, units, alternatives = map(importlib.import_module, NAMES)
 
 SMALL = ["secukinumab", "explainability", "racing-5", "covboost:constrained=false"]
 LARGER = ["random:K=12,d=1,m=1", "random:K=30,d=2,m=0", "random:K=25,d=3,m=1,noise=bernoulli", "front:K=30,d=3"]
@@ -97,3 +97,22 @@ def test_the_page_on_evidence_shows_what_was_measured_and_every_bar_holds() -> N
     for name in evidence.TIMED:
         ns = {row["evidence"]: float(row["ns"]) for row in timed if row["instance"] == name}
         assert ns["certified"] <= 5 * ns["practical"]
+
+
+def test_the_page_on_theory_shows_what_was_measured() -> None:
+    rows, page = alternatives.read(), alternatives.PAGE.read_text(encoding="utf-8")
+    assert alternatives.fill(page, rows) == page
+    for row in rows:
+        assert float(row["numpy"]) >= 50 * float(row["engine"])
+        p, d = int(row["p"]), int(row["d"])
+        assert int(row["maps"]) <= math.comb(p + d - 1, d - 1)
+
+
+@pytest.mark.parametrize(("p", "d"), [(3, 2), (6, 3), (5, 4)])
+def test_the_alternative_in_numpy_gives_the_same(p: int, d: int) -> None:
+    means, optimal = alternatives.case(p, d)
+    w = np.random.default_rng(p).dirichlet(np.ones(len(means)))
+    found = alternatives.alternative(len(means), d, 0)
+    free = alternatives.polyhedron(np.zeros((0, d)), np.zeros(0))
+    value = alternatives.nearest_alternative(free, means, optimal, w, found)
+    assert value == pytest.approx(alternatives.by_numpy(means, optimal, w), rel=1e-9)
