@@ -11,7 +11,7 @@ import paretoguard as pg
 from paretoguard.engine.alternatives import alternative, nearest_alternative
 from paretoguard.engine.geometry import polyhedron
 from paretoguard.theory import bounds
-from paretoguard.theory.cuts import Way, maximise
+from paretoguard.theory.cuts import maximise
 from paretoguard.theory.truth import truth
 
 
@@ -44,12 +44,14 @@ def test_two_arms_in_one_objective() -> None:
     assert found.value == pytest.approx(8 / 0.5**2, rel=1e-3)
     assert found.weights == pytest.approx({"arm0": 0.5, "arm1": 0.5}, abs=0.05)
     assert found.answer == {"arm0": "not returned", "arm1": "optimal"}
+    assert found.hard == pytest.approx({"arm0 is close to being undominated": 1.0})
     assert found.samples(0.01) == pytest.approx(32 * 0.98 * math.log(99), rel=2e-3)
 
 
 def test_one_arm_and_its_limit() -> None:
     found = pg.theory.lower_bound(instance([[0.5]], constraints=["x0 <= 1"]))
     assert found.value == pytest.approx(2 / 0.5**2)
+    assert found.hard == pytest.approx({"arm0 is close to violating 'x0 <= 1'": 1.0})
     everything = pg.theory.lower_bound(instance([[2.0], [3.0]], constraints=["x0 <= 1"]))
     assert everything.answer == {"arm0": "infeasible", "arm1": "infeasible"}
     assert everything.value == pytest.approx(2 / 1**2 + 2 / 2**2, rel=1e-3)
@@ -82,9 +84,9 @@ def test_the_easiest_answer_is_that_of_brute_force_over_all(seed: int) -> None:
         ways = bounds._common(true)
         for i in np.flatnonzero(~true.optimal):
             if dominated.get(int(i), bool(true.inside[i])):
-                ways.append(Way(bounds._entering(true, free, int(i))))
+                ways.append(bounds._rising(true, free, int(i)))
             else:
-                ways.append(bounds._linear(int(i), 0.5 * true.eta[i] ** 2, K))
+                ways.append(bounds._linear(int(i), 0.5 * true.eta[i] ** 2, K, (-1, -1, -1)))
         best = max(best, maximise(ways, K, 1e-4).lower)
     assert found.lower * (1 - 1e-9) <= 1 / best
     assert 1 / best == pytest.approx(found.value, rel=1.2e-3)

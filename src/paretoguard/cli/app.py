@@ -4,7 +4,7 @@ from typing import Annotated
 
 import typer
 
-from paretoguard.cli import demo, run, simulate
+from paretoguard.cli import demo, plan, run, simulate
 from paretoguard.cli.failures import Commands
 from paretoguard.cli.options import prose
 from paretoguard.version import __version__
@@ -13,6 +13,7 @@ EXAMPLES = """[bold]Examples[/bold]
   paretoguard demo
   paretoguard run examples/dose-finding.toml
   paretoguard simulate secukinumab covboost --algorithm e-cape,uniform
+  paretoguard plan secukinumab
 
 Exit codes: 0 done, 1 undecided when the budget ran out, 2 wrong input, 130 Ctrl-C."""
 
@@ -27,6 +28,7 @@ for name, function, examples in (
     ("demo", demo.demo, demo.EXAMPLES),
     ("run", run.run, run.EXAMPLES),
     ("simulate", simulate.simulate, simulate.EXAMPLES),
+    ("plan", plan.plan, plan.EXAMPLES),
 ):
     app.command(name, help=prose(function.__doc__), epilog=examples)(function)
 

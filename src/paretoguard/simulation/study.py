@@ -66,6 +66,10 @@ class Study:
         """One plain dict per instance × algorithm × evidence × delta."""
         return [summarise(cell, self._rows(cell)) for cell in self.cells]
 
+    def of(self, cell: Cell) -> NDArray[np.bool_]:
+        """Which runs (rows of records, pulls and statuses) belong to a cell."""
+        return _of_cell(self.records, cell)
+
     def _rows(self, cell: Cell) -> NDArray[Any]:
         return self.records[_of_cell(self.records, cell)]
 

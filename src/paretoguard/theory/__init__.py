@@ -2,5 +2,6 @@
 
 from paretoguard.theory.bounds import LowerBound, lower_bound
 from paretoguard.theory.gaps import Complexity, complexity
+from paretoguard.theory.plan import Scenario, plan
 
-__all__ = ["Complexity", "LowerBound", "complexity", "lower_bound"]
+__all__ = ["Complexity", "LowerBound", "Scenario", "complexity", "lower_bound", "plan"]

@@ -31,6 +31,7 @@ from paretoguard.theory.truth import Truth, truth
 Floats = NDArray[float64]
 TASKS = ("e-cpsi", "cpsi")
 GAP = 1e-3
+LEAVES, FALLS, JOINS, RISES, ENTERS, EITHER = range(6)  # kinds of ways to be wrong
 OPTIMAL, DOMINATED, INFEASIBLE, OTHER = "optimal", "dominated", "infeasible", "not returned"
 
 
@@ -47,6 +48,7 @@ class LowerBound:
     upper: float
     weights: dict[str, float]
     answer: dict[str, str]
+    hard: dict[str, float]  # what holds the bound up, in words, and its share of the difficulty
 
     @property
     def gap(self) -> float:
@@ -71,7 +73,7 @@ def lower_bound(instance: Instance, task: str = "e-cpsi", *, time_limit: float =
         return time.monotonic() > end
 
     if task == "cpsi":
-        ways = [*_common(found), *(Way(_entering(found, found.region, int(i))) for i in np.flatnonzero(~found.optimal))]
+        ways = [*_common(found), *(_rising(found, found.region, int(i)) for i in np.flatnonzero(~found.optimal))]
         best = maximise(ways, len(found.means), GAP, out_of_time=out_of_time)
         return _bound(found, task, best, dict.fromkeys(np.flatnonzero(~found.optimal).tolist(), OTHER))
     best, chosen = _branch(found, out_of_time)
@@ -83,7 +85,21 @@ def _bound(found: Truth, task: str, best: Best, chosen: dict[int, str]) -> Lower
     names = {arm: OPTIMAL if found.optimal[i] else chosen[i] for i, arm in enumerate(arms)}
     upper, lower = (1.0 / value if value > 0 else math.inf for value in (best.lower, best.upper))
     weights = {arm: float(share) for arm, share in zip(arms, best.weights, strict=True)}
-    return LowerBound(task, upper, lower, upper, weights, names)
+    hard = {_words(found, what): share for what, share in sorted(best.shares.items(), key=lambda item: -item[1])}
+    return LowerBound(task, upper, lower, upper, weights, names, hard)
+
+
+def _words(found: Truth, what: tuple[int, int, int]) -> str:
+    """One way to be wrong, for the reader."""
+    kind, i, other = what
+    arms, problem = found.instance.problem.arms, found.instance.problem
+    if kind == LEAVES:
+        row = problem.constraints[problem.engine_rows()[other].constraint]
+        return f"{arms[i]} is close to violating {row}"
+    if kind == FALLS:
+        return f"{arms[i]} is close to being dominated by {arms[other]}"
+    being = {JOINS: "one of the best", RISES: "undominated", ENTERS: "feasible", EITHER: "feasible or undominated"}
+    return f"{arms[i]} is close to being {being[kind]}"
 
 
 # --- ways to be wrong ------------------------------------------------------------------------------------------------
@@ -96,17 +112,18 @@ def _common(found: Truth) -> list[Way]:
     ways = []
     for i in members:
         if math.isfinite(found.eta[i]):
-            ways.append(_linear(int(i), 0.5 * found.eta[i] ** 2, K))
+            row = int(np.argmin(found.region.b - found.region.A @ found.means[i]))
+            ways.append(_linear(int(i), 0.5 * found.eta[i] ** 2, K, (LEAVES, int(i), row)))
     for i, j in itertools.permutations(members, 2):
         square = float(np.sum(np.maximum(found.means[i] - found.means[j], 0.0) ** 2))
-        ways.append(Way(_meeting(int(i), int(j), square, K)))
+        ways.append(Way(_meeting(int(i), int(j), square, K), (FALLS, int(i), int(j))))
     return ways
 
 
-def _linear(i: int, slope: float, arms: int) -> Way:
+def _linear(i: int, slope: float, arms: int, what: tuple[int, int, int]) -> Way:
     cut = np.zeros(arms)
     cut[i] = slope
-    return Way(lambda w: cut, is_linear=True)
+    return Way(lambda w: cut, what, is_linear=True)
 
 
 def _meeting(i: int, j: int, square: float, arms: int) -> Callable[[Floats], Floats]:
@@ -117,6 +134,11 @@ def _meeting(i: int, j: int, square: float, arms: int) -> Callable[[Floats], Flo
         return cut
 
     return gradient
+
+
+def _rising(found: Truth, region: Polyhedron, i: int) -> Way:
+    """Into the constraints as well, or (in the whole space) only up."""
+    return Way(_entering(found, region, i), (JOINS if len(region.b) else RISES, i, -1))
 
 
 def _entering(found: Truth, region: Polyhedron, i: int) -> Callable[[Floats], Floats]:
@@ -139,8 +161,8 @@ def _branch(found: Truth, out_of_time: Callable[[], bool]) -> tuple[Best, dict[i
     K, d = found.means.shape
     free = polyhedron(np.zeros((0, d)), np.zeros(0))
     outside = np.flatnonzero(~found.inside)
-    feasible = {int(i): _linear(int(i), 0.5 * found.eta[i] ** 2, K) for i in outside}
-    undominated = {int(i): Way(_entering(found, free, int(i))) for i in np.flatnonzero(found.dominated)}
+    feasible = {int(i): _linear(int(i), 0.5 * found.eta[i] ** 2, K, (ENTERS, int(i), -1)) for i in outside}
+    undominated = {int(i): _rising(found, free, int(i)) for i in np.flatnonzero(found.dominated)}
     either = np.flatnonzero(found.either).tolist()
     fixed = {int(i): DOMINATED for i in np.flatnonzero(found.inside & ~found.optimal)}
     fixed |= {int(i): INFEASIBLE for i in np.flatnonzero(~found.inside & ~found.dominated)}
@@ -148,7 +170,7 @@ def _branch(found: Truth, out_of_time: Callable[[], bool]) -> tuple[Best, dict[i
 
     def sum_of(i: int) -> Way:
         """At least the better of the two reasons, and concave."""
-        return Way(lambda w: undominated[i].gradient(w) + feasible[i].gradient(w))
+        return Way(lambda w: undominated[i].gradient(w) + feasible[i].gradient(w), (EITHER, i, -1))
 
     either_way = {i: sum_of(i) for i in either}
 
@@ -194,4 +216,4 @@ def _branch(found: Truth, out_of_time: Callable[[], bool]) -> tuple[Best, dict[i
             else:
                 closed = max(closed, here.upper)
     top = max(best.lower, closed, -heap[0][0] if heap else 0.0)
-    return Best(best.weights, best.lower, top), {**fixed, **answer}
+    return Best(best.weights, best.lower, top, best.shares), {**fixed, **answer}

@@ -23,6 +23,7 @@ class Way:
     """One way to be wrong: its gradient at given weights, and the cuts made so far."""
 
     gradient: Gradient
+    what: tuple[int, int, int] = (-1, -1, -1)  # which: a kind and up to two arms (or an arm and a row)
     is_linear: bool = False
     cuts: list[Floats] = field(default_factory=list)
 
@@ -37,11 +38,12 @@ class Way:
 
 @dataclass(frozen=True)
 class Best:
-    """The weights found: lower <= maximum <= upper."""
+    """The weights found: lower <= maximum <= upper; and which ways hold it down, by shares that add up to 1."""
 
     weights: Floats
     lower: float
     upper: float
+    shares: dict[tuple[int, int, int], float] = field(default_factory=dict)
 
 
 def maximise(
@@ -62,7 +64,8 @@ def maximise(
     if not ways:
         return Best(best, np.inf, np.inf)
     for _ in range(rounds):
-        w, upper = _solve([cut for way in ways for cut in way.cuts], arms, upper)
+        w, upper, prices = _solve([cut for way in ways for cut in way.cuts], arms, upper)
+        owners = [way.what for way in ways for _ in way.cuts]
         if upper <= enough or upper - lower <= gap * lower or out_of_time():
             break
         for point in (w, 0.5 * (w + best)):
@@ -72,11 +75,14 @@ def maximise(
         for way in ways:
             if len(way.cuts) > 60:
                 way.cuts[:] = way.cuts[:1] + way.cuts[-40:]  # older ones, made at far weights, bind no more
-    return Best(best, lower, upper)
+    shares: dict[tuple[int, int, int], float] = {}
+    for what, price in zip(owners, prices, strict=True):
+        shares[what] = shares.get(what, 0.0) + float(price)
+    return Best(best, lower, upper, {what: share for what, share in shares.items() if share > 1e-3})
 
 
-def _solve(cuts: list[Floats], arms: int, known: float) -> tuple[Floats, float]:
-    """The linear program over these cuts: weights, and an upper bound (never above one known before)."""
+def _solve(cuts: list[Floats], arms: int, known: float) -> tuple[Floats, float, Floats]:
+    """The linear program over these cuts: weights, an upper bound (never above one known before), each cut's price."""
     G = np.array(cuts)
     scale = np.median(G.max(axis=1))
     rows = np.hstack([-G / scale, np.ones((len(G), 1))])
@@ -88,4 +94,4 @@ def _solve(cuts: list[Floats], arms: int, known: float) -> tuple[Floats, float]:
         method="highs",
     )  # fmt: skip
     w = np.maximum(found.x[:-1], 0.0)
-    return w / w.sum(), min(known, float(-found.fun * scale))
+    return w / w.sum(), min(known, float(-found.fun * scale)), -found.ineqlin.marginals

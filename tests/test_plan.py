@@ -1,0 +1,69 @@
+"""The plan of a design: numbers that agree with a study, and pages for people and programs."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+from typer.testing import CliRunner
+
+import paretoguard as pg
+from paretoguard.cli.app import app
+from paretoguard.report.allocation import draw_allocation
+
+
+@pytest.fixture(scope="module")
+def scenarios() -> list[pg.theory.Scenario]:
+    instances = [pg.instances.load("two-stage-gap:eps=1"), pg.instances.load("two-stage-gap:eps=0.5")]
+    return pg.theory.plan(
+        instances, algorithms=["e-cape", "uniform"], evidence="practical", delta=0.1, runs=40, budget=3_000
+    )
+
+
+def test_a_plan_holds_the_bound_and_what_a_study_finds(scenarios: list[pg.theory.Scenario]) -> None:
+    for one in scenarios:
+        study = pg.simulate(
+            one.instance, algorithms=["e-cape", "uniform"], evidence="practical", delta=0.1, runs=40, budget=3_000
+        )
+        assert one.bound.value == pg.theory.lower_bound(one.instance).value
+        assert [row["mean"] for row in one.designs] == [row["mean"] for row in study.summary()]
+        first = study.records["algorithm"] == "e-cape"
+        row = one.designs[0]
+        assert list(row["returned"].values()) == (study.statuses[first] == 1).mean(axis=0).tolist()
+        assert [pulls["mean"] for pulls in row["pulls"].values()] == study.pulls[first].mean(axis=0).tolist()
+        assert [pulls["q95"] for pulls in row["pulls"].values()] == np.quantile(
+            study.pulls[first], 0.95, axis=0
+        ).tolist()
+        assert sum(one.bound.hard.values()) == pytest.approx(1.0, abs=0.02)
+        assert all(factor >= 1 for factor in one.sensitivity.values())
+    harder, easier = scenarios[1], scenarios[0]
+    assert harder.samples > easier.samples
+
+
+def test_a_plan_is_ready_for_json_and_drawn(scenarios: list[pg.theory.Scenario], tmp_path: Path) -> None:
+    for one in scenarios:
+        assert json.loads(json.dumps(one.to_dict(), default=str))["lower_bound"]["answer"] == one.bound.answer
+    figure = draw_allocation(scenarios, tmp_path / "plan.png")
+    words = [label.get_text() for axes in figure.axes for label in axes.get_yticklabels()]
+    assert any(word.startswith("★ ") for word in words)
+    assert (tmp_path / "plan.png").stat().st_size > 5_000
+
+
+def test_the_command_prints_pages_for_people_and_programs() -> None:
+    asked = ["plan", "two-stage-gap:eps=1", "--evidence", "practical", "--runs", "20", "--budget", "2000"]
+    told = CliRunner().invoke(app, asked)
+    assert told.exit_code == 0, told.output
+    words = " ".join(told.output.split())
+    assert "No algorithm with error probability 0.05 needs fewer than about" in words
+    assert "What makes it hard" in words
+    assert "Designs, by simulation" in words
+    told = CliRunner().invoke(app, [*asked, "--json"])
+    (one,) = json.loads(told.stdout)["scenarios"]
+    assert one["delta"] == 0.05
+    assert set(one["lower_bound"]["weights"]) == set(one["designs"][0]["returned"])
+
+
+def test_a_plan_for_means_without_a_unique_answer_says_why() -> None:
+    problem = pg.Problem({"x": "max"}, arms=["a", "b"], noise=pg.Gaussian(1.0))
+    with pytest.raises(pg.ProblemError, match=r"no number of samples is enough: .*a is dominated"):
+        pg.theory.plan([pg.Instance(problem, [[0.0], [0.0]], name="tie")], evidence="practical", runs=1, budget=10)
