@@ -80,7 +80,7 @@ class Trial:
         self._contradicted: set[str] = set()
         self._task = getattr(self.algorithm, "task", "e-cpsi")
         self._read_off: set[str] = set()  # arms whose reason is not promised, only read off the means
-        self._keeps = settings.guarantee(self.evidence) != settings.HEURISTIC
+        self._keeps = self.guarantee != settings.HEURISTIC
         self._stride = max(1, self._space.arms**2 // PAIRS_PER_RESULT)
 
     @property

@@ -36,7 +36,7 @@ Algorithms = Annotated[
     list[str] | None,
     typer.Option(
         metavar="NAME",
-        help="What chooses the next arm: e-cape, two-stage, racing, uniform; repeat it, or use commas. "
+        help="What chooses the next arm: e-cape, two-stage, racing, uniform, game-cpsi; repeat it, or use commas. "
         "\\[default: the file's, else e-cape]",
     ),
 ]
