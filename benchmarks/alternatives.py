@@ -6,7 +6,6 @@ NumPy lists the valid maps once per set of means, as the engine's walk defines t
 every arm outside, in whole arrays. Unconstrained, p arms on a sphere and 8 inside it, equal weights.
 """
 
-import csv
 import itertools
 import math
 import sys
@@ -16,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import rows
 from table import put
 
 from paretoguard.engine.alternatives import alternative, nearest_alternative
@@ -123,17 +123,12 @@ def fill(page: str, rows: list[dict[str, str]]) -> str:
 
 
 def read() -> list[dict[str, str]]:
-    with RESULTS.open(newline="", encoding="utf-8") as file:
-        return list(csv.DictReader(file))
+    return rows.read(RESULTS)
 
 
 def main() -> int:
-    rows = measure()
-    with RESULTS.open("w", newline="", encoding="utf-8") as file:
-        writer = csv.DictWriter(file, list(rows[0]), lineterminator="\n")
-        writer.writeheader()
-        for row in rows:
-            writer.writerow({key: f"{value:.4g}" if isinstance(value, float) else value for key, value in row.items()})
+    found = measure()
+    rows.write(found, RESULTS)
     PAGE.write_text(fill(PAGE.read_text(encoding="utf-8"), read()), encoding="utf-8")
     return sum(float(row["numpy"]) < 50 * float(row["engine"]) for row in read())
 

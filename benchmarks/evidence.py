@@ -7,13 +7,13 @@
 Also `certified` with other scales rho, which is how its own was chosen.
 """
 
-import csv
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar
 
+import rows
 from table import put
 
 import paretoguard as pg
@@ -78,8 +78,7 @@ def times() -> list[dict[str, Any]]:
 
 
 def read(path: Path = RESULTS) -> list[dict[str, str]]:
-    with path.open(newline="", encoding="utf-8") as file:
-        return list(csv.DictReader(file))
+    return rows.read(path)
 
 
 def times_table(rows: list[dict[str, str]]) -> str:
@@ -127,24 +126,15 @@ def missed(rows: list[dict[str, str]]) -> list[str]:
     return found
 
 
-def write(rows: list[dict[str, Any]], path: Path) -> None:
-    path.parent.mkdir(exist_ok=True)
-    with path.open("w", newline="", encoding="utf-8") as file:
-        writer = csv.DictWriter(file, list(rows[0]), lineterminator="\n")
-        writer.writeheader()
-        for row in rows:
-            writer.writerow({key: f"{value:.6g}" if isinstance(value, float) else value for key, value in row.items()})
-
-
 def main() -> int:
     if "--certified" in sys.argv:
         new = measure(["certified"])
         kept = [row for row in read() if row["evidence"] in EVIDENCE and row["evidence"] != "certified"]
-        write([*kept, *new], RESULTS)
+        rows.write([*kept, *new], RESULTS)
     elif "--times" not in sys.argv:
-        write(measure(), RESULTS)
+        rows.write(measure(), RESULTS)
     if "--certified" not in sys.argv:
-        write(times(), TIMES)
+        rows.write(times(), TIMES)
     PAGE.write_text(fill(PAGE.read_text(encoding="utf-8"), read(), read(TIMES)), encoding="utf-8")
     print(*missed(read()) or ["every bar holds"], sep="\n")
     return len(missed(read()))

@@ -7,7 +7,6 @@
 - learnt: how often a constraint is called violated by an arm on its border, with scales learnt from the results.
 """
 
-import csv
 import math
 import sys
 from collections.abc import Sequence
@@ -15,6 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar, NamedTuple
 
+import rows
 from table import put
 
 import paretoguard as pg
@@ -234,19 +234,14 @@ def fill(page: str, rows: list[dict[str, str]]) -> str:
 
 
 def main() -> int:
-    rows = measure()
-    with RESULTS.open("w", newline="", encoding="utf-8") as file:
-        writer = csv.DictWriter(file, list(rows[0]), lineterminator="\n")
-        writer.writeheader()
-        for row in rows:
-            writer.writerow({key: f"{value:.6g}" if isinstance(value, float) else value for key, value in row.items()})
+    found = measure()
+    rows.write(found, RESULTS)
     PAGE.write_text(fill(PAGE.read_text(encoding="utf-8"), read()), encoding="utf-8")
     return 0
 
 
 def read() -> list[dict[str, str]]:
-    with RESULTS.open(newline="", encoding="utf-8") as file:
-        return list(csv.DictReader(file))
+    return rows.read(RESULTS)
 
 
 if __name__ == "__main__":

@@ -5,7 +5,6 @@
 Pairs in the closed two-sided form, sgn(D) D^2/(2 (1/q_i + 1/q_j)), given as many nats as the one-sided form brings.
 """
 
-import csv
 import math
 import sys
 from collections import namedtuple
@@ -13,6 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar
 
+import rows
 from evidence import INSTANCES
 from table import put
 
@@ -86,17 +86,12 @@ def fill(page: str, rows: list[dict[str, str]]) -> str:
 
 
 def read() -> list[dict[str, str]]:
-    with RESULTS.open(newline="", encoding="utf-8") as file:
-        return list(csv.DictReader(file))
+    return rows.read(RESULTS)
 
 
 def main() -> int:
-    rows = measure()
-    with RESULTS.open("w", newline="", encoding="utf-8") as file:
-        writer = csv.DictWriter(file, list(rows[0]), lineterminator="\n")
-        writer.writeheader()
-        for row in rows:
-            writer.writerow({key: f"{value:.6g}" if isinstance(value, float) else value for key, value in row.items()})
+    found = measure()
+    rows.write(found, RESULTS)
     PAGE.write_text(fill(PAGE.read_text(encoding="utf-8"), read()), encoding="utf-8")
     return 0
 
