@@ -54,7 +54,8 @@ def test_the_command_prints_pages_for_people_and_programs() -> None:
     told = CliRunner().invoke(app, asked)
     assert told.exit_code == 0, told.output
     words = " ".join(told.output.split())
-    assert "No algorithm with error probability 0.05 needs fewer than about" in words
+    assert "Whatever the algorithm, an error probability of 0.05 takes about" in words
+    assert "Lower bound: asymptotic (for Gaussian, independent objectives" in words
     assert "What makes it hard" in words
     assert "Designs, by simulation" in words
     told = CliRunner().invoke(app, [*asked, "--json"])

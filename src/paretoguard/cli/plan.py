@@ -41,7 +41,7 @@ def plan(
 ) -> None:
     """Plan a design for assumed means: the sample-size calculation of an adaptive trial.
 
-    For each scenario: the answer, what makes it hard, the least samples that any algorithm needs, and by simulation
+    For each scenario: the answer, what makes it hard, a lower bound for any algorithm, and by simulation
     the samples of each algorithm, how often each arm is returned, errors, and how much stays undecided.
     """
     from paretoguard.cli.live import compiling
@@ -79,8 +79,9 @@ def _print(console: "Console", one: "Scenario") -> None:
     best = ", ".join(one.instance.truth().pareto) or "no arm"
     console.print(f"{one.instance.name}: if the means are as assumed, the best trade-offs are {best}.")
     console.print(
-        f"No algorithm with error probability {one.delta:g} needs fewer than about {one.samples:,.0f} samples "
-        f"({one.bound.value:,.0f} for each factor e in 1/delta, certified to {max(one.bound.gap, 0.0001):.2%})."
+        f"Whatever the algorithm, an error probability of {one.delta:g} takes about {one.samples:,.0f} samples or more "
+        f"({one.bound.value:,.0f} for each factor e in 1/delta, worked out to {max(one.bound.gap, 0.0001):.2%}). "
+        f"Lower bound: {one.bound.guarantee} (for {one.bound.assumption})."
     )
     console.print("What makes it hard, by share of the difficulty:")
     for words, share in list(one.bound.hard.items())[:SHOWN]:

@@ -1,4 +1,7 @@
-"""Lower bounds: no algorithm that errs with probability <= delta needs fewer samples than about T log(1/delta).
+"""Lower bounds: an algorithm that errs with probability <= delta needs about T log(1/delta) samples or more.
+
+For Gaussian, independent objectives: for cPSI at every delta, for e-cPSI (which has several right answers) as delta
+goes to 0.
 
 1/T is the most that weights of the arms can make of the nearest way to be wrong. For cPSI the ways are those of
 `engine.alternatives`. For e-cPSI an arm that is both infeasible and dominated has two right reasons, of which any
@@ -39,7 +42,8 @@ OPTIMAL, DOMINATED, INFEASIBLE, OTHER = "optimal", "dominated", "infeasible", "n
 class LowerBound:
     """T with its bracket: any algorithm needs about `value` * log(1/delta) samples for a small delta.
 
-    `weights` are the shares of samples that reach `upper`; `answer` the status of each arm in the easiest answer.
+    `guarantee` is "finite-sample" (cPSI) or "asymptotic" (e-cPSI), under the `assumption`. `weights` are the shares of
+    samples that reach `upper`; `answer` the status of each arm in the easiest answer.
     """
 
     task: str
@@ -49,6 +53,8 @@ class LowerBound:
     weights: dict[str, float]
     answer: dict[str, str]
     hard: dict[str, float]  # what holds the bound up, in words, and its share of the difficulty
+    guarantee: str
+    assumption: str
 
     @property
     def gap(self) -> float:
@@ -56,9 +62,9 @@ class LowerBound:
         return (self.upper - self.lower) / self.value if self.value > 0 else 0.0
 
     def samples(self, delta: float) -> float:
-        """No algorithm that errs with probability <= delta takes fewer samples on average.
+        """The bound in samples on average: T times kl(delta, 1 - delta), the divergence of two coins.
 
-        T times kl(delta, 1 - delta), the divergence of two coins.
+        For cPSI it holds at this delta; for e-cPSI it is what the asymptotic bound comes to.
         """
         return self.lower * ((1 - 2 * delta) * math.log((1 - delta) / delta))
 
@@ -86,7 +92,15 @@ def _bound(found: Truth, task: str, best: Best, chosen: dict[int, str]) -> Lower
     upper, lower = (1.0 / value if value > 0 else math.inf for value in (best.lower, best.upper))
     weights = {arm: float(share) for arm, share in zip(arms, best.weights, strict=True)}
     hard = {_words(found, what): share for what, share in sorted(best.shares.items(), key=lambda item: -item[1])}
-    return LowerBound(task, upper, lower, upper, weights, names, hard)
+    guarantee = "finite-sample" if task == "cpsi" else "asymptotic"
+    return LowerBound(task, upper, lower, upper, weights, names, hard, guarantee, _assumption(found.instance))
+
+
+def _assumption(instance: Instance) -> str:
+    """The class of instances that the bound is for, and whether this is one of them."""
+    space, stated = instance.problem.space(), "Gaussian, independent objectives of the declared scales"
+    is_one = space.gaussian and space.independent
+    return stated if is_one else f"{stated}; declared otherwise, it may take fewer"
 
 
 def _words(found: Truth, what: tuple[int, int, int]) -> str:

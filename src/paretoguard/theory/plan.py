@@ -22,9 +22,7 @@ class Scenario:
     instance: Instance
     bound: LowerBound
     delta: float
-    sensitivity: dict[
-        str, float
-    ]  # of each arm: the largest factor by which the bound changes if its mean moves by STEP
+    sensitivity: dict[str, float]  # of each arm: the factor by which the bound changes if its mean moves by STEP
     designs: tuple[dict[str, Any], ...]  # of each algorithm: samples, errors, undecided; returned and pulls of each arm
 
     @property
@@ -34,7 +32,7 @@ class Scenario:
 
     def to_dict(self) -> dict[str, Any]:
         """Ready for JSON."""
-        kept = ("task", "value", "lower", "upper", "weights", "answer", "hard")
+        kept = ("task", "value", "lower", "upper", "weights", "answer", "hard", "guarantee", "assumption")
         bound = {name: getattr(self.bound, name) for name in kept}
         return {
             "instance": self.instance.name,
@@ -58,13 +56,14 @@ def plan(
     seed: int = 0,
 ) -> list[Scenario]:
     """For each set of assumed means: the lower bound, its difficulties, and operating characteristics by simulation."""
+    bounds = [lower_bound(one) for one in instances]  # first: means without a unique answer are refused here
     study = simulate(
         list(instances), algorithms=algorithms, evidence=evidence, delta=delta, runs=runs, budget=budget, batch=batch,
         seed=seed,
     )  # fmt: skip
     return [
-        Scenario(one, bound := lower_bound(one), delta, _sensitivity(one, bound), _designs(study, one))
-        for one in instances
+        Scenario(one, bound, delta, _sensitivity(one, bound), _designs(study, one))
+        for one, bound in zip(instances, bounds, strict=True)
     ]
 
 
