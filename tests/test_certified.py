@@ -168,6 +168,7 @@ def test_averaging_is_valid_and_the_largest_of_several_or_a_product_of_dependent
     assert not too_many(exceed(near), 4_000, 0.05)
     rows = [row(walks(4_000, 3_000, seed), 10.0) for seed in (11, 12, 13)]  # of a feasible arm on three borders
     assert not too_many(exceed(np.logaddexp.reduce(rows) - np.log(3.0)), 4_000, 0.05)
+    assert too_many(exceed(np.max(rows[:2], axis=0)), 4_000, 0.05)  # the larger of two
     assert too_many(exceed(np.max(rows, axis=0)), 4_000, 0.05)
     assert too_many(exceed(near + far), 4_000, 0.05)  # two rows over the same objective
     T = walks(4_000, 3_000, seed=6)

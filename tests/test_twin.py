@@ -108,17 +108,17 @@ def test_the_engine_decides_as_the_twin_does(algorithm: str, block: int) -> None
 )
 def test_the_engine_decides_as_the_twin_does_with_every_evidence(algorithm: str, evidence: str) -> None:
     compared = 0
-    for number in range(40 if evidence == "certified" else 20):
+    for number in range(60 if evidence == "certified" else 20):
         instance = random_instance(np.random.default_rng([8, number]))
         if evidence != "hanson-wright" or instance.problem.space().gaussian:
-            compare(instance, algorithm, evidence, number, decisions=400)
+            compare(instance, algorithm, evidence, number, decisions=600)
             compared += 1
     assert compared > 2
 
 
 @pytest.mark.parametrize("how", ["unknown", "correlated", "asked"])
 def test_the_engine_decides_as_the_twin_does_where_scales_are_learnt_correlated_or_results_late(how: str) -> None:
-    for number in range(30):
+    for number in range(40):
         rng = np.random.default_rng([3, number])
         instance, problem = wide_front(rng) if number % 4 == 0 else random_instance(rng), None
         if how == "correlated":
@@ -126,7 +126,7 @@ def test_the_engine_decides_as_the_twin_does_where_scales_are_learnt_correlated_
         if how == "unknown":
             problem = with_unknown_scales(rng, instance.problem)
         evidence = "certified:order=asked" if how == "asked" else "certified"
-        compare(instance, "e-cape", evidence, number, decisions=400, problem=problem)
+        compare(instance, "e-cape", evidence, number, decisions=500, problem=problem)
 
 
 @pytest.mark.parametrize("algorithm", sorted(POLICIES))

@@ -103,9 +103,20 @@ def _show(study: "Study", interrupted: bool, json: bool) -> None:
         remarks().print("interrupted: these are the runs that had finished")
     if json:
         head = {**study.design._asdict(), "runs": len(study.records), "interrupted": interrupted}
-        print_json({**head, "summary": study.summary()})
+        print_json({**head, "summary": study.summary(), "assumptions": _assumptions(study)})
     else:
         print_study(answers(), study)
+
+
+def _assumptions(study: "Study") -> dict[str, dict[str, tuple[str, ...]]]:
+    """What each label in the summary rests on, by instance and evidence."""
+    from paretoguard import settings
+
+    stated: dict[str, dict[str, tuple[str, ...]]] = {}
+    for cell in study.cells:
+        name, _, evidence, _ = cell.labels
+        stated.setdefault(name, {})[evidence] = settings.assumptions(cell.instance.problem, cell.evidence)
+    return stated
 
 
 def _save(study: "Study", out: Path | None, csv: Path | None, plot: Path | None) -> None:

@@ -11,6 +11,7 @@ if TYPE_CHECKING:
 
 DROPPABLE = ("std", "median", "q95", "guarantee")  # where it is narrow, the first to go
 LEFT = ("instance", "algorithm", "evidence", "guarantee")
+ASSUMED = "guarantees assume independent draws, steady means, and noise and dependence as declared; --json lists them"
 HEURISTIC = (
     "heuristic: no guarantee. `run` and pg.identify take 'certified' unless told otherwise, which costs more samples"
 )
@@ -30,5 +31,6 @@ def print_study(console: "Console", study: Study) -> None:
     if same:
         console.print(" · ".join(f"{key}: {cell}" for key, cell in same.items()))
     console.print(ERROR)
+    console.print(ASSUMED)
     if any(row["guarantee"] == "heuristic" for row in study.summary()):
         console.print(HEURISTIC)

@@ -29,10 +29,9 @@ def print_result(console: "Console", result: Result) -> None:
         console.print(_reasons(result))
     console.print()
     console.print(result.footer())
-    known = result.stated.notes if result.stated is not None else ()  # said before the run
-    for note in result.notes:
-        if note not in known:
-            console.print(f"note: {note}")
+    said = result.stated.notes if result.stated is not None else ()  # before the run
+    for remark in result.remarks(said):
+        console.print(remark)
 
 
 def narrowed(rows: Rows, width: int) -> Rows:

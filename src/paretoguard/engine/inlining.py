@@ -1,7 +1,7 @@
 """Functions that live only inside kernels are compiled as far as that needs: no machine code of their own.
 
 numba optimises every function and turns it into machine code, also those that are only ever inlined into a kernel,
-which is optimised as a whole in the end: half of the time that compiling takes.
+which is optimised as a whole in the end.
 """
 
 from typing import Any

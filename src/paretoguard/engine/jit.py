@@ -48,7 +48,7 @@ class Part(Protocol):
 
 try:
     from paretoguard.engine.inlining import InlineCompiler
-except ImportError:  # a numba that is built otherwise: kernels then take twice the time to compile
+except ImportError:  # a numba that is built otherwise: kernels then take longer to compile
     _PIPELINE: dict[str, Any] = {}
 else:
     _PIPELINE = {"pipeline_class": InlineCompiler}

@@ -143,10 +143,15 @@ class Result:
             f"Guarantee: {self.guarantee} ({error}; {self.basis})."
         )
 
+    def remarks(self, said: Sequence[str] = ()) -> list[str]:
+        """What the guarantee assumes, and the notes that were not said before: to stand below a table."""
+        assumed = "; ".join(line for line in self.assumptions if not line.startswith("evidence: "))
+        return [f"Assumed: {assumed}.", *(f"Note: {note}." for note in self.notes if note not in said)]
+
     def table(self) -> "Table":
         """A rich table: status, pulls, means with limits, and the reason for each arm."""
         styles = [COLOURS[verdict.status] for verdict in self.verdicts.values()]
-        footer = "\n".join([self.footer(), *(f"Note: {note}." for note in self.notes)])
+        footer = "\n".join([self.footer(), *self.remarks()])
         return tables.table(self.headline(), self.rows(), footer, styles, right=("pulls",))
 
     def __rich__(self) -> "Table":
