@@ -33,7 +33,9 @@ def small(seed: int) -> pg.Instance:
     return pg.Instance(problem, rng.normal(size=(K, d)))
 
 
-def twin(instance: pg.Instance, delta: float, seed: int, run: int, budget: int) -> tuple[list[int], list[int] | None]:
+def twin(
+    instance: pg.Instance, delta: float, seed: int, run: int, budget: int, together: bool
+) -> tuple[list[int], list[int] | None]:
     """Pulls of each arm, and the set returned if it stopped: written from the definitions."""
     space = instance.problem.space()
     K, d, region = space.arms, space.noisy, space.region
@@ -42,7 +44,8 @@ def twin(instance: pg.Instance, delta: float, seed: int, run: int, budget: int) 
     found = alternative(K, d, len(region.b))
 
     knots = np.log(np.geomspace(1.0, 1e15, 400))
-    bonus = [K * d * threshold(max(3 * log, 1e-3) / (K * d)) for log in knots]
+    size, ways = (K * d, 1) if together else (d, K)
+    tail = [size * threshold(max(3 * log + math.log(ways), 1e-3) / size) for log in knots]
 
     def pull(i: int) -> None:
         draw_reward(drawn_from, stream, i, int(counts[i]), row)
@@ -71,8 +74,10 @@ def twin(instance: pg.Instance, delta: float, seed: int, run: int, budget: int) 
         w = np.exp(eta * (total - total.max())) if gap > 0 else (total == total.max()).astype(float)
         w /= w.sum()
         nearest_alternative(region, means, flags, w, found)
-        level = 2 * K * d * math.log(4 + math.log(max(1, t * t / K)))
-        level += np.interp(math.log(t), knots, bonus)  # C_G is worked out at knots, and a straight line between
+        level = np.full(K, K * math.log(4 + math.log(max(1, t * t / K)))) if together else np.log(4 + np.log(counts))
+        level = 2 * d * level + np.interp(
+            math.log(t), knots, tail
+        )  # C_G is worked out at knots, and a straight line between
         gains = (np.sqrt(2 * found.half) + np.sqrt(2 * level / counts)) ** 2
         if gap > 0 and K > 1:
             gap += max(0.0, math.log(np.sum(w * np.exp(eta * (gains - gains.max())))) / eta + gains.max() - w @ gains)
@@ -85,10 +90,12 @@ def twin(instance: pg.Instance, delta: float, seed: int, run: int, budget: int) 
 
 @pytest.mark.parametrize("seed", range(12))
 def test_the_engine_pulls_as_the_twin_does(seed: int) -> None:
-    instance = small(seed)
-    study = pg.simulate(instance, algorithms="game-cpsi", delta=0.1, runs=3, seed=5, budget=300, threads=1)
+    instance, bonus = small(seed), ("arm", "all")[seed % 3 == 0]
+    study = pg.simulate(
+        instance, algorithms=f"game-cpsi:bonus={bonus}", delta=0.1, runs=3, seed=5, budget=300, threads=1
+    )
     for run in range(3):
-        pulls, answer = twin(instance, 0.1, 5, run, 300)
+        pulls, answer = twin(instance, 0.1, 5, run, 300, bonus == "all")
         assert study.pulls[run].tolist() == pulls
         if answer is not None:
             assert np.flatnonzero(study.statuses[run] == 1).tolist() == answer

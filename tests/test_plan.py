@@ -1,7 +1,10 @@
 """The plan of a design: numbers that agree with a study, and pages for people and programs."""
 
+import dataclasses
+import importlib
 import json
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -10,6 +13,8 @@ from typer.testing import CliRunner
 import paretoguard as pg
 from paretoguard.cli.app import app
 from paretoguard.report.allocation import draw_allocation
+
+planning = importlib.import_module("paretoguard.theory.plan")  # as a name it is the function
 
 
 @pytest.fixture(scope="module")
@@ -25,6 +30,7 @@ def test_a_plan_holds_the_bound_and_what_a_study_finds(scenarios: list[pg.theory
         study = pg.simulate(
             one.instance, algorithms=["e-cape", "uniform"], evidence="practical", delta=0.1, runs=40, budget=3_000
         )
+        assert one.bound is not None
         assert one.bound.value == pg.theory.lower_bound(one.instance).value
         assert [row["mean"] for row in one.designs] == [row["mean"] for row in study.summary()]
         first = study.records["algorithm"] == "e-cape"
@@ -37,11 +43,14 @@ def test_a_plan_holds_the_bound_and_what_a_study_finds(scenarios: list[pg.theory
         assert sum(one.bound.hard.values()) == pytest.approx(1.0, abs=0.02)
         assert all(factor >= 1 for factor in one.sensitivity.values())
     harder, easier = scenarios[1], scenarios[0]
+    assert harder.samples is not None
+    assert easier.samples is not None
     assert harder.samples > easier.samples
 
 
 def test_a_plan_is_ready_for_json_and_drawn(scenarios: list[pg.theory.Scenario], tmp_path: Path) -> None:
     for one in scenarios:
+        assert one.bound is not None
         assert json.loads(json.dumps(one.to_dict(), default=str))["lower_bound"]["answer"] == one.bound.answer
     figure = draw_allocation(scenarios, tmp_path / "plan.png")
     words = [label.get_text() for axes in figure.axes for label in axes.get_yticklabels()]
@@ -68,3 +77,55 @@ def test_a_plan_for_means_without_a_unique_answer_says_why() -> None:
     problem = pg.Problem({"x": "max"}, arms=["a", "b"], noise=pg.Gaussian(1.0))
     with pytest.raises(pg.ProblemError, match=r"no number of samples is enough: .*a is dominated"):
         pg.theory.plan([pg.Instance(problem, [[0.0], [0.0]], name="tie")], evidence="practical", runs=1, budget=10)
+
+
+@pytest.mark.parametrize("where", ["simulate", "_sensitivity"])
+def test_ctrl_c_shows_what_was_known_by_then(where: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked = ["plan", "two-stage-gap:eps=1", "--evidence", "practical", "--runs", "20", "--budget", "2000"]
+    whole, calls = getattr(planning, where), []
+
+    def stop(*given: Any, **settings: Any) -> Any:
+        calls.append(given)
+        if where == "simulate":
+            raise pg.Interrupted(study=whole(*given, **{**settings, "runs": 3}))
+        if len(calls) == 2:
+            raise KeyboardInterrupt
+        return whole(*given, **settings)
+
+    monkeypatch.setattr(planning, where, stop)
+    told = CliRunner().invoke(app, [*asked, "--json"])
+    assert told.exit_code == 130
+    said = json.loads(told.stdout)
+    (one,) = said["scenarios"]
+    assert said["interrupted"] is True
+    assert one["lower_bound"]["value"] == pg.theory.lower_bound(pg.instances.load("two-stage-gap:eps=1")).value
+    assert one["designs"][0]["runs"] == (3 if where == "simulate" else 20)
+    assert len(one["sensitivity"]) == (0 if where == "simulate" else 1)
+    calls.clear()
+    told = CliRunner().invoke(app, asked)
+    assert "Designs, by simulation" in told.stdout
+    assert "interrupted: this is what was known by then" in told.stderr
+
+
+def test_a_study_cut_short_before_its_first_run_leaves_the_bound(monkeypatch: pytest.MonkeyPatch) -> None:
+    def stop(*given: Any, **settings: Any) -> Any:
+        study = pg.simulate(*given, **{**settings, "runs": 1})
+        raise pg.Interrupted(study=dataclasses.replace(study, records=study.records[:0], pulls=study.pulls[:0]))
+
+    monkeypatch.setattr(planning, "simulate", stop)
+    told = CliRunner().invoke(app, ["plan", "two-stage-gap:eps=1", "--budget", "500"])
+    assert told.exit_code == 130
+    assert "What makes it hard" in told.stdout
+    assert "Designs" not in told.stdout
+
+
+def test_a_problem_that_theory_does_not_cover_is_planned_by_simulation(tmp_path: Path) -> None:
+    file = str(Path(__file__).parent.parent / "examples" / "dose-finding.toml")  # it has a tolerance
+    asked = ["plan", file, "--evidence", "practical", "--runs", "10", "--budget", "2000"]
+    told = CliRunner().invoke(app, [*asked, "--plot", str(tmp_path / "plan.png")])
+    assert told.exit_code == 0, told.output
+    assert "No lower bound: theory does not cover tolerances." in told.stdout
+    assert "Arms that are as good within the tolerances may be returned, too." in " ".join(told.stdout.split())
+    (one,) = json.loads(CliRunner().invoke(app, [*asked, "--json"]).stdout)["scenarios"]
+    assert one["lower_bound"] is None
+    assert one["designs"][0]["runs"] == 10

@@ -39,9 +39,12 @@ class SampleError(ParetoguardError, ValueError):
 
 
 class Interrupted(KeyboardInterrupt):
-    """Ctrl-C. `study` holds every simulated run that had finished; `result` what an identification knew."""
+    """Ctrl-C. What was known by then: the runs that had finished (`study`), the `result` of an identification, or the
+    `scenarios` of a plan.
+    """
 
-    def __init__(self, study: Any = None, result: Any = None) -> None:
+    def __init__(self, study: Any = None, result: Any = None, scenarios: Any = None) -> None:
         super().__init__("interrupted")
         self.study = study
         self.result = result
+        self.scenarios = scenarios

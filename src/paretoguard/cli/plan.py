@@ -5,21 +5,29 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from paretoguard.cli.failures import INTERRUPTED
 from paretoguard.cli.given import check_picture, find, items, shared
 from paretoguard.cli.options import Algorithms, Batch, Budget, Delta, Evidence, Json, Runs, Seed
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from rich.console import Console
 
+    from paretoguard.problem import Instance
+    from paretoguard.theory.bounds import LowerBound
     from paretoguard.theory.plan import Scenario
 
 EXAMPLES = """[bold]Examples[/bold]
   paretoguard plan secukinumab
   paretoguard plan hopeful.toml cautious.toml --budget 3000 --batch 24
-  paretoguard plan examples/dose-finding.toml --algorithm e-cape,uniform --json"""
+  paretoguard plan examples/dose-finding.toml --algorithm e-cape,uniform --json
+
+Ctrl-C shows what was known by then, and exits with 130."""
 SHOWN = 6  # difficulties
 DESIGN_COLUMNS = ("mean samples", "5%", "median", "95%", "error", "undecided")
-ARM_COLUMNS = ("returned", "mean pulls", "5%", "95%", "least share", "mean moved")
+ARM_COLUMNS = ("returned", "mean pulls", "5%", "95%")
+BOUND_COLUMNS = ("share of samples", "mean moved")
 
 
 def plan(
@@ -44,25 +52,24 @@ def plan(
     For each scenario: the answer, what makes it hard, a lower bound for any algorithm, and by simulation
     the samples of each algorithm, how often each arm is returned, errors, and how much stays undecided.
     """
-    from paretoguard.cli.live import compiling
     from paretoguard.cli.screen import answers, print_json, remarks
-    from paretoguard.theory.plan import plan as work_out
 
     check_picture(plot)
     found = [find(text) for text in problems]
-    with compiling(remarks()):
-        scenarios = work_out(
-            [one.instance for one in found],
-            algorithms=items(algorithm or [shared(found, "algorithm", "e-cape")]),
-            evidence=evidence or shared(found, "evidence", "certified"),
-            delta=delta if delta is not None else shared(found, "delta", 0.05),
-            runs=runs,
-            seed=seed if seed is not None else shared(found, "seed", 0),
-            budget=budget if budget is not None else shared(found, "budget", None),
-            batch=batch,
-        )
+    scenarios, interrupted = _work_out(
+        [one.instance for one in found],
+        algorithms=items(algorithm or [shared(found, "algorithm", "e-cape")]),
+        evidence=evidence or shared(found, "evidence", "certified"),
+        delta=delta if delta is not None else shared(found, "delta", 0.05),
+        runs=runs,
+        seed=seed if seed is not None else shared(found, "seed", 0),
+        budget=budget if budget is not None else shared(found, "budget", None),
+        batch=batch,
+    )
+    if interrupted:
+        remarks().print("interrupted: this is what was known by then")
     if json:
-        print_json({"scenarios": [one.to_dict() for one in scenarios]})
+        print_json({"interrupted": interrupted, "scenarios": [one.to_dict() for one in scenarios]})
     else:
         for one in scenarios:
             _print(answers(), one)
@@ -71,34 +78,73 @@ def plan(
 
         draw_allocation(scenarios, plot)
         remarks().print(f"picture: {plot}", soft_wrap=True)
+    if interrupted:
+        raise typer.Exit(INTERRUPTED)
+
+
+def _work_out(instances: "Sequence[Instance]", **settings: Any) -> "tuple[list[Scenario], bool]":
+    """The plan, and whether Ctrl-C cut it short."""
+    from paretoguard.cli.live import compiling
+    from paretoguard.cli.screen import remarks
+    from paretoguard.errors import Interrupted
+    from paretoguard.theory.plan import plan as work_out
+
+    try:
+        with compiling(remarks()):
+            return work_out(instances, **settings), False
+    except Interrupted as interruption:
+        return interruption.scenarios, True
 
 
 def _print(console: "Console", one: "Scenario") -> None:
     from paretoguard.cli.layout import slim
+    from paretoguard.theory.truth import uncovered
+    from paretoguard.verdict import tables
 
     best = ", ".join(one.instance.truth().pareto) or "no arm"
-    console.print(f"{one.instance.name}: if the means are as assumed, the best trade-offs are {best}.")
+    tolerated = any(one.instance.problem.tolerance.values())
     console.print(
-        f"Whatever the algorithm, an error probability of {one.delta:g} takes about {one.samples:,.0f} samples or more "
-        f"({one.bound.value:,.0f} for each factor e in 1/delta, worked out to {max(one.bound.gap, 0.0001):.2%}). "
-        f"Lower bound: {one.bound.guarantee} (for {one.bound.assumption})."
+        f"{one.instance.name}: if the means are as assumed, the best trade-offs are {best}."
+        + (" Arms that are as good within the tolerances may be returned, too." if tolerated else "")
     )
-    console.print("What makes it hard, by share of the difficulty:")
-    for words, share in list(one.bound.hard.items())[:SHOWN]:
-        console.print(f"  {share:4.0%}  {words}")
-    if len(one.bound.hard) > SHOWN:
-        console.print(f"        … and {len(one.bound.hard) - SHOWN} more")
+    if one.bound is None:
+        console.print(
+            f"No lower bound: theory does not cover {uncovered(one.instance)}. What follows is by simulation."
+        )
+    else:
+        _print_bound(console, one, one.bound)
     console.print()
-    console.print(slim("Designs, by simulation", [_design(row) for row in one.designs], right=DESIGN_COLUMNS))
-    console.print()
+    if one.designs:
+        rows, same = tables.apart([_design(row) for row in one.designs], ("evidence", "guarantee"))
+        console.print(slim("Designs, by simulation", rows, right=DESIGN_COLUMNS))
+        if same:
+            console.print(" · ".join(f"{key}: {cell}" for key, cell in same.items()))
+        console.print()
     for row in one.designs:
         console.print(slim(f"Arms with {row['algorithm']}", _arms(one, row), right=ARM_COLUMNS))
         console.print()
+
+
+def _print_bound(console: "Console", one: "Scenario", bound: "LowerBound") -> None:
+    from paretoguard.cli.layout import slim
+
+    samples = bound.samples(one.delta)
     console.print(
-        "least share: of the samples, as the lower bound asks for them. mean moved: the largest factor by which the "
-        "bound changes if the arm's mean moves by a hundredth of a standard deviation (∞: other arms are then best)."
+        f"Whatever the algorithm, an error probability of {one.delta:g} takes about {samples:,.0f} samples or more "
+        f"({bound.value:,.0f} for each factor e in 1/delta, worked out to {max(bound.gap, 0.0001):.2%}). "
+        f"Lower bound: {bound.guarantee} (for {bound.assumption})."
     )
+    console.print("What makes it hard, and its part of these samples:")
+    for words, share in list(bound.hard.items())[:SHOWN]:
+        console.print(f"  {share:4.0%} {share * samples:>9,.0f}  {words}")
+    if len(bound.hard) > SHOWN:
+        console.print(f"{'':16}… and {len(bound.hard) - SHOWN} more")
     console.print()
+    console.print(slim("Arms in the lower bound", _bounded(one, bound), right=BOUND_COLUMNS))
+    console.print(
+        "easiest answer: what takes fewest samples to prove. mean moved: the largest factor by which the bound changes "
+        "if the arm's mean moves by a hundredth of a standard deviation (∞: other arms are then best)."
+    )
 
 
 def _design(row: dict[str, Any]) -> dict[str, str]:
@@ -119,13 +165,26 @@ def _arms(one: "Scenario", row: dict[str, Any]) -> list[dict[str, str]]:
     return [
         {
             "arm": arm,
-            "easiest answer": one.bound.answer[arm],
             "returned": f"{row['returned'][arm]:.0%}",
             "mean pulls": f"{row['pulls'][arm]['mean']:,.0f}",
             "5%": f"{row['pulls'][arm]['q05']:,.0f}",
             "95%": f"{row['pulls'][arm]['q95']:,.0f}",
-            "least share": f"{one.bound.weights[arm]:.1%}",
-            "mean moved": "∞" if one.sensitivity[arm] == float("inf") else f"{one.sensitivity[arm]:.2f}",
         }
         for arm in one.instance.problem.arms
     ]
+
+
+def _bounded(one: "Scenario", bound: "LowerBound") -> list[dict[str, str]]:
+    return [
+        {
+            "arm": arm,
+            "easiest answer": bound.answer[arm],
+            "share of samples": f"{bound.weights[arm]:.1%}",
+            "mean moved": _moved(one.sensitivity.get(arm)),  # missing if interrupted
+        }
+        for arm in one.instance.problem.arms
+    ]
+
+
+def _moved(factor: float | None) -> str:
+    return "" if factor is None else "∞" if factor == float("inf") else f"{factor:.2f}"

@@ -33,7 +33,9 @@ def draw_allocation(scenarios: "Sequence[Scenario]", target: "str | PathLike[str
 
 def _draw(axes: "Axes", one: "Scenario") -> None:
     arms = one.instance.problem.arms
-    bars = [("lower bound", [one.bound.weights[arm] for arm in arms], one.samples)]
+    bars = []
+    if one.bound is not None:
+        bars.append(("lower bound", [one.bound.weights[arm] for arm in arms], one.bound.samples(one.delta)))
     for row in one.designs:
         shares = [row["pulls"][arm]["mean"] / row["mean"] for arm in arms]
         bars.append((f"{row['algorithm']}, {row['evidence']}", shares, row["mean"]))

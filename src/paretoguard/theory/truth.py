@@ -38,13 +38,23 @@ class Truth(NamedTuple):
         return self.dominated & ~self.inside
 
 
+def uncovered(instance: Instance) -> str | None:
+    """What the theory says nothing of, if the instance has it."""
+    problem, space = instance.problem, instance.problem.space()
+    has = {
+        "exact objectives": space.noisy < space.objectives,
+        "noise of unknown scale": problem.learnt,
+        "tolerances": any(problem.tolerance.values()),
+    }
+    return " and ".join(name for name, present in has.items() if present) or None
+
+
 def truth(instance: Instance) -> Truth:
     """The true answer of an instance."""
-    problem, space = instance.problem, instance.problem.space()
-    if space.noisy < space.objectives or problem.learnt or any(problem.tolerance.values()):
+    space = instance.problem.space()
+    if (what := uncovered(instance)) is not None:
         raise ProblemError(
-            "lower bounds and complexities are for noise of known scale, without exact objectives and tolerances; "
-            "leave those out, or give each objective its scale"
+            f"lower bounds and complexities do not cover {what}; leave those out, or give each objective its scale"
         )
     means = instance.means[:, space.order] * space.scale
     slack = space.region.b - means @ space.region.A.T

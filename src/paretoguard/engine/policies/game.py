@@ -3,11 +3,16 @@
 Each step: stop if the distance to the nearest means with another answer exceeds the threshold of `glr`; else take the
 learner's weights w, find the nearest other answer for them, let the learner see how much each arm tells it apart,
 
-    gain_i = (|mean_i - moved_i| + sqrt(2 c_i))^2,  c_i = h(t^2, 1/t^3)/N_i,
+    gain_i = (|mean_i - moved_i| + sqrt(2 c_i/N_i))^2,
 
-and pull an arm drawn from w. The learner is AdaHedge, with losses -gain_i. `respond` and `test` say after how many
-results the nearest answer is looked for anew, for the learner and for stopping; in between, arms are drawn from the
-same weights. Neither changes what an answer promises.
+and pull an arm drawn from w. The learner is AdaHedge, with losses -gain_i. The bonus c_i covers what the means may
+still be off, at level 1/t^3: by a bound for each arm (`bonus` "arm"), or as in the paper by one for all together:
+
+    arm: c_i = 2 d log(4 + log N_i) + d C_G(log(K t^3)/d)
+    all: c_i = h(t^2, 1/t^3)
+
+`respond` and `test` say after how many results the nearest answer is looked for anew, for the learner and for stopping;
+in between, arms are drawn from the same weights. None of the three changes what an answer promises.
 
 What it promises is the set of best arms. Which others are dominated and which infeasible is read off the means.
 """
@@ -32,6 +37,7 @@ from paretoguard.engine.space import Space
 from paretoguard.engine.state import CLOCK, QUEUED, State, refresh
 from paretoguard.errors import SettingsError
 
+BONUSES = ("arm", "all")
 LATEST = 1e15  # results for which the bonus is worked out
 KNOTS = 400
 SEEN, RESPONDED, TESTED, STOPPED = 0, 1, 2, 3  # entries of GameMemory.when
@@ -42,13 +48,14 @@ class GameMemory(NamedTuple):
 
     respond: int
     test: int
+    by_arm: bool
     when: NDArray[int64]  # [4] results at the last step, response and test; and whether that test stopped
     weights: NDArray[float64]  # [K] w
     total: NDArray[float64]  # [K] gains so far
     gap: NDArray[float64]  # [1] AdaHedge's mixability gaps so far
     counts: NDArray[float64]  # [K] scratch
     gains: NDArray[float64]  # [K] scratch
-    bonus: NDArray[float64]  # [KNOTS] K d C_G(3 log t/(K d)), evenly in log t
+    tail: NDArray[float64]  # [KNOTS] the part of the bonus with C_G, evenly in log t
     found: Alternative
 
 
@@ -58,6 +65,7 @@ class Game:
 
     respond: int = 1
     test: int = 1
+    bonus: str = "arm"
     name: ClassVar[str] = "game-cpsi"
     evidence: ClassVar[type] = Glr
     task: ClassVar[str] = "cpsi"
@@ -67,6 +75,8 @@ class Game:
         for name, given in (("respond", self.respond), ("test", self.test)):
             if isinstance(given, bool) or not isinstance(given, Integral) or not given >= 1:
                 raise ValueError(f"{name} is {given!r}, expected a whole number of at least 1")
+        if self.bonus not in BONUSES:
+            raise ValueError(f"bonus is {self.bonus!r}, expected one of {', '.join(BONUSES)}")
 
     def fit(self, space: Space) -> GameMemory:
         """Room for the learner and for alternatives."""
@@ -76,17 +86,19 @@ class Game:
             )
         K, d = space.arms, space.noisy
         times = np.geomspace(1.0, LATEST, KNOTS)
-        bonus = [K * d * threshold(max(3.0 * math.log(t), 1e-3) / (K * d)) for t in times]
+        size, ways = (d, K) if self.bonus == "arm" else (K * d, 1)
+        tail = [size * threshold(max(math.log(ways * t**3), 1e-3) / size) for t in times]
         return GameMemory(
             respond=self.respond,
             test=self.test,
+            by_arm=self.bonus == "arm",
             when=np.zeros(4, dtype=int64),
             weights=np.full(K, 1.0 / K),
             total=np.zeros(K),
             gap=np.zeros(1),
             counts=np.zeros(K),
             gains=np.zeros(K),
-            bonus=np.array(bonus),
+            tail=np.array(tail),
             found=alternative(K, d, space.region.A.shape[0]),
         )
 
@@ -112,7 +124,7 @@ def _decide(policy: GameMemory, evidence: GlrLevels, space: Space, state: State)
         policy.when[SEEN] = t
         if policy.when[TESTED] == 0 or t - policy.when[TESTED] >= policy.test:
             policy.when[TESTED] = t
-            policy.when[STOPPED] = 1 if _is_certain(policy, evidence, space, state) else 0
+            policy.when[STOPPED] = 1 if is_certain(policy, evidence, space, state) else 0
         due = policy.when[RESPONDED] == 0 or t - policy.when[RESPONDED] >= policy.respond
         if policy.when[STOPPED] == 0 and due:
             policy.when[RESPONDED] = t
@@ -124,7 +136,7 @@ def _decide(policy: GameMemory, evidence: GlrLevels, space: Space, state: State)
 
 
 @inner
-def _is_certain(policy: GameMemory, evidence: GlrLevels, space: Space, state: State) -> bool:
+def is_certain(policy: GameMemory, evidence: GlrLevels, space: Space, state: State) -> bool:
     """Are all means with another answer too far away?"""
     for i in range(space.arms):
         policy.counts[i] = float(state.counts[i])
@@ -139,8 +151,12 @@ def _learn(policy: GameMemory, space: Space, state: State) -> None:
     _weigh_arms(policy)
     nearest(space.region, state.means, state.optimal, policy.weights, policy.found)
     t = float(state.tally[CLOCK])
-    level = 2.0 * K * space.noisy * math.log(4.0 + math.log(max(1.0, t * t / K))) + _bonus(policy, t)
+    tail = _tail(policy, t)
     for i in range(K):
+        if policy.by_arm:
+            level = tail + 2.0 * space.noisy * math.log(4.0 + math.log(float(state.counts[i])))
+        else:
+            level = tail + 2.0 * K * space.noisy * math.log(4.0 + math.log(max(1.0, t * t / K)))
         gain = math.sqrt(2.0 * policy.found.half[i]) + math.sqrt(2.0 * level / state.counts[i])
         policy.gains[i] = gain * gain
     _see(policy)
@@ -183,12 +199,12 @@ def _see(policy: GameMemory) -> None:
 
 
 @inner
-def _bonus(policy: GameMemory, t: float) -> float:
-    """K d C_G(3 log t/(K d)), between the knots by a straight line."""
+def _tail(policy: GameMemory, t: float) -> float:
+    """The part of the bonus with C_G, between the knots by a straight line."""
     place = min(math.log(t) / math.log(LATEST), 1.0) * (KNOTS - 1)
     knot = min(int(place), KNOTS - 2)
     share = place - knot
-    return float((1.0 - share) * policy.bonus[knot] + share * policy.bonus[knot + 1])
+    return float((1.0 - share) * policy.tail[knot] + share * policy.tail[knot + 1])
 
 
 @select.register(GameMemory)
