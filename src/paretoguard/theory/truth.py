@@ -81,10 +81,9 @@ def _refuse_ties(found: Truth) -> None:
         for j in np.flatnonzero(found.optimal):
             if found.optimal[i] and i < j and min(ahead[i, j], ahead[j, i]) < CLEAR:
                 unclear.append(f"{arm} and {arms[j]} tie")
-        if found.inside[i] and not found.optimal[i]:
-            closest = ahead[i, found.optimal]
-            if len(closest) == 0 or closest.min() > -CLEAR:
-                unclear.append(f"{arm} is dominated, but not in every objective")
+        if found.inside[i] and not found.optimal[i] and ahead[i, found.optimal].min(initial=math.inf) > -CLEAR:
+            others = np.where(found.inside & (np.arange(len(arms)) != i), ahead[i], math.inf)
+            unclear.append(f"{arm} is dominated, but not in every objective: it equals {arms[others.argmin()]} in one")
         if found.either[i] and found.eta[i] < CLEAR and ahead[i, found.optimal].min() > -CLEAR:
             unclear.append(f"{arm} is infeasible and dominated, both by nothing")
     if unclear:
