@@ -44,8 +44,8 @@ def twin(
     found = alternative(K, d, len(region.b))
 
     knots = np.log(np.geomspace(1.0, 1e15, 400))
-    size, ways = (K * d, 1) if together else (d, K)
-    tail = [size * threshold(max(3 * log + math.log(ways), 1e-3) / size) for log in knots]
+    size, ways, power = (K * d, 1, 3.0) if together else (d, K, 1.5)
+    tail = [size * threshold(max(power * log + math.log(ways), 1e-3) / size) for log in knots]
 
     def pull(i: int) -> None:
         draw_reward(drawn_from, stream, i, int(counts[i]), row)
