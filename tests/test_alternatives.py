@@ -133,7 +133,7 @@ def test_the_value_is_that_of_brute_force_over_all_maps(shape: str) -> None:
         found = alternative(len(means), means.shape[1], len(region.b))
         value = nearest_alternative(region, means, optimal, w, found)
         expected = brute_force(region, means, optimal, w)
-        assert value == pytest.approx(expected, rel=1e-7, abs=1e-8), (shape, number)
+        assert value == pytest.approx(expected, rel=1e-8, abs=1e-8), (shape, number)
         sizes[min(2, int(optimal.sum()))] += 1
         if math.isinf(value):
             continue

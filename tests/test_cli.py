@@ -23,7 +23,7 @@ ROOT = Path(__file__).parents[1]
 EXAMPLE = str(ROOT / "examples" / "dose-finding.toml")
 SUMMARY = [
     *("instance", "algorithm", "evidence", "delta", "guarantee", "runs", "mean", "std", "median", "q05", "q95"),
-    *("error_cpsi", "error_cpsi_upper", "error_ecpsi", "error_ecpsi_upper", "undecided", "ns_per_sample"),
+    *("error_cpsi", "error_cpsi_upper", "error_ecpsi", "error_ecpsi_upper", "undecided", "ns_per_sample", "task"),
 ]
 COMMANDS = ("demo", "run", "simulate")
 

@@ -9,6 +9,7 @@ import pytest
 
 import paretoguard as pg
 from paretoguard.engine.alternatives import alternative, nearest_alternative
+from paretoguard.engine.evidence.theorem import ALPHA, K1
 from paretoguard.engine.geometry import polyhedron
 from paretoguard.theory import bounds
 from paretoguard.theory.cuts import maximise
@@ -111,7 +112,9 @@ def test_the_least_complexity_is_that_of_brute_force_and_the_papers_inequalities
     assert found.easiest == pytest.approx(min(costs), rel=1e-9)
     assert found.easiest <= found.plain * (1 + 1e-12)
     assert found.plain <= (found.H_PSI + found.H_F) * (1 + 1e-12)
-    assert found.upper_bound(0.1) > found.upper_bound(0.5) > 1000 * found.easiest
+    # The Theorem's first term, alone: what the other two are does not depend on delta.
+    size, logs = 256 * ALPHA * found.easiest, [math.log(1 / delta) for delta in (0.01, 0.1)]
+    assert found.upper_bound(0.01) - found.upper_bound(0.1) == pytest.approx(size * (logs[0] - logs[1]) / ALPHA)
 
 
 def test_gaps_by_hand() -> None:
@@ -147,3 +150,87 @@ def test_what_the_theory_does_not_cover_is_refused() -> None:
         pg.theory.lower_bound(instance([[0.0], [1.0]]), "psi")
     with pytest.raises(pg.ProblemError, match="do not cover tolerances"):
         pg.theory.lower_bound(instance([[0.0], [1.0]], tolerance=0.1))
+
+
+def test_the_bound_of_the_theorem_by_hand() -> None:
+    """One arm at distance 1 within one row: C = 2 sigma_u^2, H = 16 log(5) C, and Lambda summed term by term."""
+    found = pg.theory.complexity(instance([[0.0]], constraints=["x0 <= 1"]))
+    assert found.easiest == pytest.approx(2.0)
+    T = np.arange(1, 400_000, dtype=float)
+    s, level = ALPHA - 1, math.log(4 * K1)
+    terms = (np.log(T) + 1) * (2 * (level + ALPHA * np.log(T)) + math.log(5) + 2 / math.e) / T**s
+    # beyond the last term: the integral of (log T + 1)(a + b log T)/T^s
+    a, b, L, N = 2 * level + math.log(5) + 2 / math.e, 2 * ALPHA, math.log(T[-1] + 0.5), T[-1] + 0.5
+    parts = [L**k for k in range(3)]
+    integral = [
+        1 / (s - 1), parts[1] / (s - 1) + 1 / (s - 1) ** 2,
+        parts[2] / (s - 1) + 2 * parts[1] / (s - 1) ** 2 + 2 / (s - 1) ** 3,
+    ]  # fmt: skip
+    tail = N ** (1 - s) * (a * (integral[1] + integral[0]) + b * (integral[2] + integral[1]))
+    overhead = 2 ** (ALPHA - 1) / (4 * K1) * (float(terms.sum()) + tail)
+    first = 256 * ALPHA * 2 * math.log(128 * ALPHA * 2 * (4 * K1 / 0.1) ** (1 / ALPHA))
+    assert found.upper_bound(0.1) == pytest.approx(first + 8 * 16 * math.log(5) * 2 + overhead, rel=1e-6)
+
+
+def test_an_arm_that_ties_where_it_need_not_be_told_apart_is_no_matter() -> None:
+    """arm1 equals the best one in an objective, but is infeasible by far."""
+    one = instance([[1.0, 1.0], [1.0, 0.0]], constraints=["x1 >= 0.5"])
+    assert pg.theory.complexity(one).answer == {"arm0": "optimal", "arm1": "infeasible"}
+    assert pg.theory.lower_bound(one).answer == {"arm0": "optimal", "arm1": "infeasible"}
+    on_border = instance([[1.0, 1.0], [0.0, 0.5]], constraints=["x0 + x1 >= 0.5", "x1 >= 0.6"])
+    assert pg.theory.complexity(on_border).easiest < math.inf
+
+
+def test_one_arm_without_constraints_needs_no_sample() -> None:
+    one = instance([[1.0, 2.0]])
+    found, bound = pg.theory.complexity(one), pg.theory.lower_bound(one)
+    assert (found.easiest, bound.value) == (0.0, 0.0)
+    assert found.upper_bound(0.1) > 0
+    (scenario,) = pg.theory.plan([one], evidence="practical", runs=2)
+    assert scenario.sensitivity == {"arm0": 1.0}
+
+
+def test_the_bracket_holds_where_scales_differ_by_far() -> None:
+    """A border 0.01 standard deviations away, and everything else hundreds: T is 2/0.01^2."""
+    problem = pg.Problem(
+        {"x": "max", "y": "max"}, arms=["a", "b", "c"], noise=pg.Gaussian(0.003), constraints=["x <= 5"],
+        dependence="independent",
+    )  # fmt: skip
+    for task in ("cpsi", "e-cpsi"):
+        found = pg.theory.lower_bound(pg.Instance(problem, [[5 - 3e-5, 5.0], [4.0, 6.0], [3.0, 3.0]]), task)
+        assert found.lower <= 20_000 * (1 + 1e-6)
+        assert 20_000 * (1 - 1e-6) <= found.upper <= found.lower * 1.001
+
+
+@pytest.mark.parametrize("seed", [2, 4, 6])
+def test_a_hundred_arms_take_seconds_and_little_time_gives_a_wider_bracket(seed: int) -> None:
+    """9 to 12 arms that are both infeasible and dominated. Rounds are counted, not seconds."""
+    rng = np.random.default_rng([7, seed])
+    means, rows = rng.normal(size=(100, 3)), int(rng.integers(1, 4))
+    A = rng.normal(size=(rows, 3))
+    A /= np.linalg.norm(A, axis=1, keepdims=True)
+    one = instance(means.tolist(), constraints=(A, np.full(rows, rng.uniform(0.9, 1.6))))
+    assert 9 <= truth(one).either.sum() <= 12
+    found, hurried = pg.theory.lower_bound(one, time_limit=math.inf), pg.theory.lower_bound(one, time_limit=0.0)
+    assert 0 <= found.gap <= 1e-3
+    assert hurried.lower <= found.upper * (1 + 1e-9)
+    assert found.lower <= hurried.upper * (1 + 1e-9)
+    assert hurried.gap > found.gap
+
+
+def test_delta_is_checked_and_beyond_a_half_a_guess_will_do() -> None:
+    bound = pg.theory.lower_bound(instance([[0.0], [1.0]]))
+    assert bound.samples(0.9) == 0.0 < bound.samples(0.49)
+    for delta in (0.0, 1.0, float("nan")):
+        with pytest.raises(pg.SettingsError, match="delta is"):
+            bound.samples(delta)
+
+
+def test_what_the_bound_assumes_is_said() -> None:
+    alone = pg.Instance(pg.Problem({"x": "max"}, arms=["a", "b"], noise=pg.Gaussian(1.0)), [[0.0], [1.0]])
+    assert pg.theory.lower_bound(alone).assumption == "Gaussian, independent objectives of the declared scales"
+    problem = pg.Problem(
+        {"x": "max", "y": "max"}, arms=["a", "b"], noise=pg.Gaussian(1.0), dependence=[[1.0, 0.9], [0.9, 1.0]]
+    )
+    with pytest.raises(pg.ProblemError, match="do not cover a declared covariance"):
+        pg.theory.lower_bound(pg.Instance(problem, [[0.0, 1.0], [1.0, 0.0]]))

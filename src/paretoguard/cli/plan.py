@@ -73,7 +73,7 @@ def plan(
     else:
         for one in scenarios:
             _print(answers(), one)
-    if plot is not None:
+    if plot is not None and any(one.bound or one.designs for one in scenarios):
         from paretoguard.report.allocation import draw_allocation
 
         draw_allocation(scenarios, plot)
@@ -134,6 +134,11 @@ def _print_bound(console: "Console", one: "Scenario", bound: "LowerBound") -> No
         f"({bound.value:,.0f} for each factor e in 1/delta, worked out to {max(bound.gap, 0.0001):.2%}). "
         f"Lower bound: {bound.guarantee} (for {bound.assumption})."
     )
+    if one.plain is not None:
+        console.print(
+            f"Without a reason for each arm that is out: {one.plain.samples(one.delta):,.0f} samples or more "
+            f"({one.plain.guarantee})."
+        )
     console.print("What makes it hard, and its part of these samples:")
     for words, share in list(bound.hard.items())[:SHOWN]:
         console.print(f"  {share:4.0%} {share * samples:>9,.0f}  {words}")
@@ -148,6 +153,8 @@ def _print_bound(console: "Console", one: "Scenario", bound: "LowerBound") -> No
 
 
 def _design(row: dict[str, Any]) -> dict[str, str]:
+    from paretoguard.simulation.summary import error
+
     return {
         "algorithm": row["algorithm"],
         "evidence": row["evidence"],
@@ -156,7 +163,7 @@ def _design(row: dict[str, Any]) -> dict[str, str]:
         "5%": f"{row['q05']:,.0f}",
         "median": f"{row['median']:,.0f}",
         "95%": f"{row['q95']:,.0f}",
-        "error": f"{row['error_ecpsi']:.1%} (≤ {row['error_ecpsi_upper']:.1%})",
+        "error": error(row, 1),
         "undecided": f"{row['undecided']:.0%}",
     }
 

@@ -63,7 +63,7 @@ def nearest(region: Polyhedron, means: Floats, optimal: NDArray[uint8], w: Float
     """The least weighted distance to means with another answer."""
     prepare(region, means, optimal, found.walk)
     value, kind, first, second = math.inf, 0, -1, -1
-    size = int(found.walk.after[means.shape[0]])
+    size = int(found.walk.size[0])
     for k in range(size):
         i = found.walk.members[k]
         row = _nearest_row(region, means, i)
@@ -174,4 +174,4 @@ def _write_entered(means: Floats, i: int, found: Alternative) -> None:
     for c in range(means.shape[1]):
         found.point[c] = found.walk.entered[c]
     _forget(means, found)
-    _enter_at(means, i, int(found.walk.after[means.shape[0]]), found)
+    _enter_at(means, i, int(found.walk.size[0]), found)

@@ -35,7 +35,8 @@ class Walk(NamedTuple):
     entered: Floats  # [d] where the arm goes in it
     choice: Integers  # [K] the map at hand
     trial: Floats  # [d] where the arm goes in it
-    after: Integers  # [K + 1] the objective to try next; in the last, how many arms O has
+    after: Integers  # [K + 1] the objective to try next
+    size: Integers  # [1] how many arms O has
     cells: Floats  # [K + 1, d, d] upper bounds of x_b - x_a that the choices so far imply
     costs: Floats  # [K + 1, d] of each objective
     row: Floats  # [d]
@@ -66,6 +67,7 @@ def walk_memory(arms: int, objectives: int, rows: int) -> Walk:
         choice=integers(K),
         trial=floats(d),
         after=integers(K + 1),
+        size=integers(1),
         cells=floats(K + 1, d, d),
         costs=floats(K + 1, d),
         row=floats(d),
@@ -86,7 +88,7 @@ def prepare(region: Polyhedron, means: Floats, optimal: NDArray[uint8], walk: Wa
         if optimal[i] == 1:
             walk.members[size] = i
             size += 1
-    walk.after[K] = size
+    walk.size[0] = size
     for c in range(d):
         for k in range(size):
             place = k
@@ -95,7 +97,7 @@ def prepare(region: Polyhedron, means: Floats, optimal: NDArray[uint8], walk: Wa
                 place -= 1
             walk.order[c, place] = k
         walk.low[c], walk.high[c] = -math.inf, math.inf
-    if region.shape == BOX or (region.A.shape[0] == 1 and region.axis[0] >= 0):
+    if _is_box(region):
         for row in range(region.A.shape[0]):
             c = region.axis[row]
             if region.A[row, c] > 0.0:
@@ -104,15 +106,21 @@ def prepare(region: Polyhedron, means: Floats, optimal: NDArray[uint8], walk: Wa
                 walk.low[c] = max(walk.low[c], region.b[row] / region.A[row, c])
 
 
+@inner
+def _is_box(region: Polyhedron) -> bool:
+    """Does every row limit one objective?"""
+    return bool(region.shape == BOX or (region.A.shape[0] == 1 and region.axis[0] >= 0))
+
+
 @aside
 def enter(region: Polyhedron, means: Floats, w: Floats, i: int, limit: float, walk: Walk) -> float:
     """What it costs that i enters P and no arm of O dominates it, if less than `limit`; else +inf.
 
     Leaves the point in walk.entered and the map in walk.best.
     """
-    K, d = means.shape
-    size, level, best = int(walk.after[K]), 0, limit
-    is_general = region.shape != FREE and region.shape != BOX and not (region.A.shape[0] == 1 and region.axis[0] >= 0)
+    d = means.shape[1]
+    size, level, best = int(walk.size[0]), 0, limit
+    is_general = region.shape != FREE and not _is_box(region)
     for a in range(d):
         walk.costs[0, a] = _axis(means, w, i, a, -1, walk)
         for b in range(d):
@@ -174,7 +182,7 @@ def _narrow(means: Floats, j: int, level: int, c: int, walk: Walk) -> bool:
 def _least_point(means: Floats, w: Floats, i: int, c: int, level: int, walk: Walk) -> float:
     """Where the entering arm goes in objective c, given the choices up to a level."""
     x, weight, moment = means[i, c], w[i], w[i] * means[i, c]
-    for rank in range(walk.after[means.shape[0]]):
+    for rank in range(walk.size[0]):
         k = walk.order[c, rank]
         if k <= level and walk.choice[k] == c:
             j = walk.members[k]

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from paretoguard.errors import SettingsError
 from paretoguard.report.canvas import figure_for, look, save
 from paretoguard.report.palette import QUIET
 
@@ -21,11 +22,14 @@ LINE = 0.17  # inches a bar
 
 def draw_allocation(scenarios: "Sequence[Scenario]", target: "str | PathLike[str] | Figure | None" = None) -> "Figure":
     """One panel for each scenario; `target` is a file to write or a figure to draw on."""
-    heights = [1.0 + len(one.instance.problem.arms) * (len(one.designs) + 1.6) * LINE for one in scenarios]
+    shown = [one for one in scenarios if one.bound is not None or one.designs]
+    if not shown:
+        raise SettingsError("there is nothing to draw: no lower bound, and no finished run")
+    heights = [1.0 + len(one.instance.problem.arms) * (len(one.designs) + 1.6) * LINE for one in shown]
     with look():
         figure = figure_for(target, 7.0, sum(heights))
-        panels: Any = figure.subplots(len(scenarios), 1, squeeze=False, height_ratios=heights)
-        for one, axes in zip(scenarios, panels[:, 0], strict=True):
+        panels: Any = figure.subplots(len(shown), 1, squeeze=False, height_ratios=heights)
+        for one, axes in zip(shown, panels[:, 0], strict=True):
             _draw(axes, one)
         save(figure, target)
     return figure

@@ -15,6 +15,7 @@ from paretoguard.report.canvas import figure_for, look, save
 from paretoguard.report.palette import QUIET, SERIES
 from paretoguard.report.pull_table import draw_table, pull_table
 from paretoguard.simulation.study import Study
+from paretoguard.simulation.summary import error
 from paretoguard.verdict import show
 
 if TYPE_CHECKING:
@@ -147,9 +148,9 @@ def _draw_row(axes: "Axes", height: float, row: Row) -> None:
 
 
 def _numbers(summary: dict[str, Any]) -> str:
-    error = f"wrong {summary['error_ecpsi']:.1%} (at most {summary['error_ecpsi_upper']:.1%})"
+    wrong = f"wrong {error(summary, 1)}"
     undecided = f" · undecided {summary['undecided']:.0%}" if summary["undecided"] > 0 else ""
-    return f"mean {show(round(summary['mean']))} samples · {error}{undecided}"
+    return f"mean {show(round(summary['mean']))} samples · {wrong}{undecided}"
 
 
 def _at_two_and_five(value: float, _: Any) -> str:
@@ -173,7 +174,7 @@ def _add_words(figure: "Figure", study: Study, instances: Sequence[str]) -> None
     caption = (
         f"{runs} simulated runs of each kind; {'; '.join(same)}.\n"
         f"Points: runs{ended}. Bar: quartiles and median. Line: 5% to 95%.\n"
-        "wrong: share of runs with a false claim, and its one-sided 95% limit.\n"
+        "wrong: share of runs with a false claim (game-cpsi: a wrong set), and its one-sided 95% limit.\n"
         "Arms by what they truly are: ★ optimal, ▽ dominated, ✕ infeasible."
     )
     figure.supxlabel(caption, x=0.012, ha="left", size=7.5, color=QUIET, parse_math=False)

@@ -34,7 +34,9 @@ Simulated = Instance | ProblemFile | str  # a name such as "covboost" stands for
 FORMAT = 1
 MOST_RUNS = 10**8  # of each kind: their records fill the memory of a large machine
 MOVABLE = ("instance", "evidence", "delta", "guarantee", "runs", "undecided")  # said once where they are the same
-ERROR = "error: share of runs with a false claim, with its one-sided 95% limit (Clopper–Pearson)"
+ERROR = (
+    "error: share of runs with a false claim (game-cpsi: a wrong set), with its one-sided 95% limit (Clopper–Pearson)"
+)
 NO_ARM = 255  # pads `statuses` where an instance has fewer arms than the widest one
 _STATUS_OF = {1: "answered", 2: "budget"}
 _COLUMNS: list[tuple[str, Any]] = [

@@ -36,6 +36,7 @@ def summarise(cell: Cell, rows: NDArray[Any]) -> dict[str, Any]:
         "error_ecpsi_upper": upper_limit(errors["ecpsi"], runs),
         "undecided": float(rows["undecided"].mean()) if runs else np.nan,
         "ns_per_sample": float(rows["ns"].sum() / samples.sum()) if runs else np.nan,
+        "task": getattr(cell.algorithm, "task", "e-cpsi"),
     }
 
 
@@ -45,6 +46,12 @@ def as_texts(row: dict[str, Any]) -> dict[str, str]:
     cells |= {"delta": f"{row['delta']:g}", "guarantee": row["guarantee"], "runs": f"{row['runs']:,}"}
     for name, label in (("mean", "mean samples"), ("std", "std"), ("median", "median"), ("q95", "q95")):
         cells[label] = "–" if np.isnan(row[name]) else show(row[name])
-    cells["error"] = f"{row['error_ecpsi']:.2%} (≤ {row['error_ecpsi_upper']:.2%})" if row["runs"] else "–"
+    cells["error"] = error(row, 2) if row["runs"] else "–"
     cells["undecided"] = f"{row['undecided']:.0%}" if row["runs"] else "–"
     return cells
+
+
+def error(row: dict[str, Any], digits: int) -> str:
+    """The error rate of what the algorithm promises, and its limit."""
+    task = row["task"].replace("-", "")
+    return f"{row[f'error_{task}']:.{digits}%} (≤ {row[f'error_{task}_upper']:.{digits}%})"

@@ -27,7 +27,8 @@ from numpy.typing import NDArray
 from paretoguard.engine.alternatives import alternative, entering_alternative
 from paretoguard.engine.geometry import Polyhedron, polyhedron
 from paretoguard.errors import SettingsError
-from paretoguard.problem import Instance
+from paretoguard.problem import Gaussian, Instance
+from paretoguard.settings import check_delta
 from paretoguard.theory.cuts import Best, Way, maximise
 from paretoguard.theory.truth import Truth, truth
 
@@ -64,9 +65,10 @@ class LowerBound:
     def samples(self, delta: float) -> float:
         """The bound in samples on average: T times kl(delta, 1 - delta), the divergence of two coins.
 
-        For cPSI it holds at this delta; for e-cPSI it is what the asymptotic bound comes to.
+        For cPSI it holds at this delta; for e-cPSI it is what the asymptotic bound comes to. Above 1/2 a guess will do.
         """
-        return self.lower * ((1 - 2 * delta) * math.log((1 - delta) / delta))
+        delta = check_delta(delta)
+        return self.lower * (1 - 2 * delta) * math.log((1 - delta) / delta) if delta < 0.5 else 0.0
 
 
 def lower_bound(instance: Instance, task: str = "e-cpsi", *, time_limit: float = 60.0) -> LowerBound:
@@ -98,8 +100,9 @@ def _bound(found: Truth, task: str, best: Best, chosen: dict[int, str]) -> Lower
 
 def _assumption(instance: Instance) -> str:
     """The class of instances that the bound is for, and whether this is one of them."""
-    space, stated = instance.problem.space(), "Gaussian, independent objectives of the declared scales"
-    is_one = space.gaussian and space.independent
+    problem, stated = instance.problem, "Gaussian, independent objectives of the declared scales"
+    is_gaussian = all(isinstance(noise, Gaussian) for noise in problem.noise.values())
+    is_one = is_gaussian and (problem.dependence == "independent" or len(problem.objectives) == 1)
     return stated if is_one else f"{stated}; declared otherwise, it may take fewer"
 
 
@@ -199,6 +202,8 @@ def _branch(found: Truth, out_of_time: Callable[[], bool]) -> tuple[Best, dict[i
         return maximise(ways(chosen), K, GAP / 2, out_of_time=out_of_time, **more)
 
     root = solve({})
+    if not either:
+        return root, fixed
     answer = better(root.weights)
     best = solve(answer, start=root.weights)
     for _ in range(10):  # let each arm choose again at the weights found
@@ -209,8 +214,6 @@ def _branch(found: Truth, out_of_time: Callable[[], bool]) -> tuple[Best, dict[i
         if found_now.lower <= best.lower:
             break
         answer, best = other, found_now
-    if not either:
-        return best, fixed
     order = itertools.count()
     heap: list[tuple[float, int, dict[int, str], Floats]] = [(-root.upper, next(order), {}, root.weights)]
     closed = 0.0  # no branch that was left is worth more

@@ -1,8 +1,9 @@
 """Concave functions of the sampling weights, known by their cuts: linear functions above them, exact where made.
 
-Each is one way to be wrong, worth its weighted distance. Maximising the least of several over the simplex of weights:
-a linear program over the cuts so far gives an upper bound and weights, where new cuts are made; the value at the best
-weights is a lower bound.
+Each is one way to be wrong, worth its weighted distance. The least of several is maximised over the simplex of weights:
+a linear program over the cuts so far gives weights, near which new cuts are made, and a price for each cut. Prices p
+with sum 1 bound the maximum from above by the largest entry of sum_k p_k cut_k, whatever the accuracy of the program;
+the value at the best weights bounds it from below.
 """
 
 from collections.abc import Callable, Iterable
@@ -13,9 +14,13 @@ import numpy as np
 from numpy import float64
 from numpy.typing import NDArray
 from scipy.optimize import linprog
+from scipy.sparse import csr_array
 
 Floats = NDArray[float64]
 Gradient = Callable[[Floats], Floats]  # at weights w: g with value g · w
+LARGEST = 1e4  # entry of a program
+IDLE = 15  # programs in a row in which a cut has no price, after which it is forgotten
+INWARDS = (0.0, 1e-4, 0.5)  # how far from the program's weights to the best ones new cuts are made
 
 
 @dataclass
@@ -26,14 +31,23 @@ class Way:
     what: tuple[int, int, int] = (-1, -1, -1)  # which: a kind and up to two arms (or an arm and a row)
     is_linear: bool = False
     cuts: list[Floats] = field(default_factory=list)
+    idle: list[int] = field(default_factory=list)  # of each cut: for how many programs it had no price
 
     def value(self, w: Floats) -> float:
-        """Its worth at these weights, remembering the cut."""
-        if self.is_linear and self.cuts:
-            return float(self.cuts[0] @ w)
-        cut = self.gradient(w)
-        self.cuts.append(cut)
-        return float(cut @ w)
+        """Its worth at these weights."""
+        return float(self.gradient(w) @ w)
+
+    def add(self, cut: Floats) -> None:
+        """Remember a cut."""
+        if not (self.is_linear and self.cuts):
+            self.cuts.append(cut)
+            self.idle.append(0)
+
+    def priced(self, prices: Floats) -> None:
+        """Forget cuts that have not been of use for long; the last one stays."""
+        self.idle = [0 if price > 0 else idle + 1 for price, idle in zip(prices, self.idle, strict=True)]
+        kept = [k for k, idle in enumerate(self.idle) if idle < IDLE] or [len(self.cuts) - 1]
+        self.cuts, self.idle = [self.cuts[k] for k in kept], [self.idle[k] for k in kept]
 
 
 @dataclass(frozen=True)
@@ -53,45 +67,77 @@ def maximise(
     *,
     enough: float = -np.inf,
     start: Floats | None = None,
-    rounds: int = 400,
+    rounds: int = 1000,
     out_of_time: Callable[[], bool] = lambda: False,
 ) -> Best:
     """The largest least value over the simplex, to a relative gap; given up once the upper bound is below `enough`."""
     ways = list(ways)
     best = np.full(arms, 1.0 / arms) if start is None else start
-    lower = min((way.value(best) for way in ways), default=np.inf)
-    upper = np.inf
     if not ways:
         return Best(best, np.inf, np.inf)
+    lower, upper = np.inf, np.inf
+    for way in ways:
+        cut = way.gradient(best)
+        way.add(cut)
+        lower = min(lower, float(cut @ best))
+    shares: dict[tuple[int, int, int], float] = {}
     for _ in range(rounds):
-        w, upper, prices = _solve([cut for way in ways for cut in way.cuts], arms, upper)
-        owners = [way.what for way in ways for _ in way.cuts]
+        found = _solve([cut for way in ways for cut in way.cuts], best, lower)
+        if found.upper < upper:
+            upper, shares = found.upper, _shares(ways, found.prices)
+        _forget(ways, found.prices)
         if upper <= enough or upper - lower <= gap * lower or out_of_time():
             break
-        for point in (w, 0.5 * (w + best)):
-            value = min(way.value(point) for way in ways)
+        for share in INWARDS:
+            point = (1.0 - share) * found.weights + share * best
+            value = np.inf
+            for way in ways:
+                cut = way.gradient(point)
+                value = min(value, float(cut @ point))
+                if float(cut @ found.weights) < found.value:  # it cuts those weights off
+                    way.add(cut)
             if value > lower:
                 lower, best = value, point
-        for way in ways:
-            if len(way.cuts) > 60:
-                way.cuts[:] = way.cuts[:1] + way.cuts[-40:]  # older ones, made at far weights, bind no more
+    return Best(best, lower, upper, shares)
+
+
+def _shares(ways: list[Way], prices: Floats) -> dict[tuple[int, int, int], float]:
     shares: dict[tuple[int, int, int], float] = {}
+    owners = (way.what for way in ways for _ in way.cuts)
     for what, price in zip(owners, prices, strict=True):
         shares[what] = shares.get(what, 0.0) + float(price)
-    return Best(best, lower, upper, {what: share for what, share in shares.items() if share > 1e-3})
+    return {what: share for what, share in shares.items() if share > 1e-3}
 
 
-def _solve(cuts: list[Floats], arms: int, known: float) -> tuple[Floats, float, Floats]:
-    """The linear program over these cuts: weights, an upper bound (never above one known before), each cut's price."""
+def _forget(ways: list[Way], prices: Floats) -> None:
+    place = 0
+    for way in ways:
+        size = len(way.cuts)
+        way.priced(prices[place : place + size])
+        place += size
+
+
+@dataclass(frozen=True)
+class _Program:
+    weights: Floats
+    value: float  # of the program
+    prices: Floats  # of its cuts, sum 1
+    upper: float  # what the prices prove
+
+
+def _solve(cuts: list[Floats], best: Floats, lower: float) -> _Program:
+    """The linear program over these cuts, in units of the best weights and value so far: what matters is about 1."""
     G = np.array(cuts)
-    scale = np.median(G.max(axis=1))
-    rows = np.hstack([-G / scale, np.ones((len(G), 1))])
-    cost = np.zeros(arms + 1)
-    cost[-1] = -1.0
-    total: Any = np.append(np.ones(arms), 0.0)[None]
-    found = linprog(
-        cost, A_ub=rows, b_ub=np.zeros(len(G)), A_eq=total, b_eq=[1.0], bounds=[(0, None)] * arms + [(None, None)],
-        method="highs",
-    )  # fmt: skip
-    w = np.maximum(found.x[:-1], 0.0)
-    return w / w.sum(), min(known, float(-found.fun * scale)), -found.ineqlin.marginals
+    unit = lower if lower > 0 else float(np.median(G.max(axis=1)))
+    scaled = G * (best / unit)
+    size = np.maximum(scaled.max(axis=1) / LARGEST, 1.0)[:, None]
+    rows: Any = csr_array(np.hstack([-scaled / size, 1.0 / size]))
+    cost = np.append(np.zeros(len(best)), -1.0)
+    total: Any = np.append(best, 0.0)[None]
+    found = linprog(cost, A_ub=rows, b_ub=np.zeros(len(G)), A_eq=total, b_eq=[1.0], bounds=(0, None), method="highs")
+    if found.x is None:
+        raise RuntimeError(f"the linear program over {len(cuts)} cuts was not solved: {found.message}")
+    w = best * np.maximum(found.x[:-1], 0.0)
+    prices = np.maximum(-found.ineqlin.marginals, 0.0) / size[:, 0]
+    prices /= prices.sum()
+    return _Program(w / w.sum(), float(-found.fun * unit), prices, float((prices @ G).max()))

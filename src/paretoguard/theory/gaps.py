@@ -49,7 +49,7 @@ class Complexity:
             raise SettingsError(f"delta is {delta!r}; it is a number between 0 and 1 such as 0.05")
         size = 128 * ALPHA * self.easiest
         level = 4 * K1 * self._arms * self._objectives / delta
-        log = math.log(size) + math.log(level) / ALPHA
+        log = math.log(size) + math.log(level) / ALPHA if size > 0 else 0.0  # 0: nothing is in doubt
         return 2 * size * log + 8 * self._H + _overhead(self._arms, self._objectives)
 
 
@@ -115,8 +115,9 @@ class _Gaps:
     def easiest(self) -> list[int]:
         """The S of the easiest answer: a step of the cost of an arm of O* is paid if an arm asking for it is in S."""
         found = self.found
-        fixed = np.flatnonzero(found.inside & ~found.optimal).tolist()
-        either = np.flatnonzero(found.either).tolist()
+        endless = found.either & np.isinf(self.feasibility)  # on the border: only "dominated" can be proven
+        fixed = np.flatnonzero((found.inside & ~found.optimal) | endless).tolist()
+        either = np.flatnonzero(found.either & ~endless & np.isfinite(self.dominance)).tolist()
         if not either:
             return fixed
         n = len(either)

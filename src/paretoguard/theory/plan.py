@@ -1,7 +1,7 @@
 """A plan before the first sample: what a design would cost and how often it would be wrong, for assumed means."""
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
 import numpy as np
@@ -10,10 +10,11 @@ from paretoguard.errors import Interrupted, ProblemError
 from paretoguard.problem import Instance
 from paretoguard.simulation.progress import progress
 from paretoguard.simulation.study import Study, simulate
-from paretoguard.theory.bounds import LowerBound, lower_bound
+from paretoguard.theory.bounds import TASKS, LowerBound, lower_bound
 from paretoguard.theory.truth import uncovered
 
 STEP = 0.01  # standard deviations by which a mean is moved to see what that does to the cost
+SECONDS, CLOSE = 5.0, 0.01  # for the bound of a moved mean, and how exact it is to be
 QUANTILES, NAMES = (0.05, 0.5, 0.95), ("q05", "median", "q95")
 
 
@@ -22,15 +23,11 @@ class Scenario:
     """One set of assumed means: the answer, what makes it hard, and what each algorithm would do."""
 
     instance: Instance
-    bound: LowerBound | None  # of problems that theory covers
     delta: float
-    sensitivity: dict[str, float]  # of each arm: the factor by which the bound changes if its mean moves by STEP
-    designs: tuple[dict[str, Any], ...]  # of each algorithm: samples, errors, undecided; returned and pulls of each arm
-
-    @property
-    def samples(self) -> float | None:
-        """The lower bound in samples, at this delta."""
-        return None if self.bound is None else self.bound.samples(self.delta)
+    bound: LowerBound | None  # of problems that theory covers
+    plain: LowerBound | None  # the same if nothing need be said of the arms that are out (cPSI)
+    sensitivity: dict[str, float] = field(default_factory=dict)  # factor by which the bound changes if a mean moves
+    designs: list[dict[str, Any]] = field(default_factory=list)  # of each algorithm: samples, errors, and of each arm
 
     def to_dict(self) -> dict[str, Any]:
         """Ready for JSON."""
@@ -38,10 +35,14 @@ class Scenario:
             "instance": self.instance.name,
             "delta": self.delta,
             "pareto": list(self.instance.truth().pareto),
-            "lower_bound": None if self.bound is None else {**asdict(self.bound), "samples": self.samples},
+            "lower_bound": self._plain(self.bound),
+            "lower_bound_cpsi": self._plain(self.plain),
             "sensitivity": self.sensitivity,
-            "designs": list(self.designs),
+            "designs": self.designs,
         }
+
+    def _plain(self, bound: LowerBound | None) -> dict[str, Any] | None:
+        return None if bound is None else {**asdict(bound), "samples": bound.samples(self.delta)}
 
 
 def plan(
@@ -59,43 +60,44 @@ def plan(
 
     Ctrl-C raises `Interrupted`, whose `scenarios` hold what was known by then.
     """
-    bounds: list[LowerBound | None] = []
-    with progress(len(instances), "lower bounds") as report:
-        for one in instances:  # first: means without a unique answer are refused here
-            bounds.append(None if uncovered(one) else lower_bound(one))
-            report(1)
-    scenarios, interrupted = [], False
+    scenarios: list[Scenario] = []
     try:
+        with progress(len(instances), "lower bounds") as report:
+            for one in instances:  # first: means without a unique answer are refused here
+                bound, plain = (None if uncovered(one) else lower_bound(one, task) for task in TASKS)
+                scenarios.append(Scenario(one, delta, bound, plain))
+                report(1)
         study = simulate(
             list(instances), algorithms=algorithms, evidence=evidence, delta=delta, runs=runs, budget=budget,
             batch=batch, seed=seed,
         )  # fmt: skip
-    except Interrupted as interruption:
-        study, interrupted = interruption.study, True
-    for one, bound in zip(instances, bounds, strict=True):
-        scenarios.append(Scenario(one, bound, delta, {}, _designs(study, one)))
-    if interrupted or not _move_means(scenarios):
-        raise Interrupted(scenarios=scenarios)
+        _add_designs(scenarios, study)
+        _move_means(scenarios)
+    except KeyboardInterrupt as interruption:
+        if isinstance(interruption, Interrupted):
+            _add_designs(scenarios, interruption.study)
+        raise Interrupted(scenarios=scenarios) from None
     return scenarios
 
 
-def _move_means(scenarios: Sequence[Scenario]) -> bool:
-    """Find how sensitive each bound is; False on Ctrl-C, with the arms done by then."""
+def _move_means(scenarios: Sequence[Scenario]) -> None:
+    """Find how sensitive each bound is to each arm's mean."""
     bounded = [(one, one.bound) for one in scenarios if one.bound is not None]
     with progress(sum(len(one.instance.problem.arms) for one, _ in bounded), "moving each mean") as report:
-        try:
-            for one, bound in bounded:
-                for i, arm in enumerate(one.instance.problem.arms):
-                    one.sensitivity[arm] = _sensitivity(one.instance, bound, i)
-                    report(1)
-        except KeyboardInterrupt:
-            return False
-    return True
+        for one, bound in bounded:
+            for i, arm in enumerate(one.instance.problem.arms):
+                factor = _sensitivity(one.instance, bound, i)
+                if factor is not None:
+                    one.sensitivity[arm] = factor
+                report(1)
 
 
-def _sensitivity(instance: Instance, bound: LowerBound, i: int) -> float:
-    """By which factor the bound changes, at most, if this arm's mean moves by STEP; infinite where the answer does."""
-    space, most = instance.problem.space(), 1.0
+def _sensitivity(instance: Instance, bound: LowerBound, i: int) -> float | None:
+    """By which factor the bound changes, at most, if this arm's mean moves by STEP; infinite where the answer does.
+
+    None where a bound was not found exactly enough in time.
+    """
+    space, factors = instance.problem.space(), [1.0]
     for c, objective in enumerate(space.order):
         for sign in (-1.0, 1.0):
             means = instance.means.copy()
@@ -104,20 +106,30 @@ def _sensitivity(instance: Instance, bound: LowerBound, i: int) -> float:
                 moved = Instance(instance.problem, means, instance.name)
             except ProblemError:  # no such mean, as a rate above 1
                 continue
-            most = max(most, _factor(bound, moved))
-    return most
+            factors.append(_factor(bound, moved))
+    return None if np.isnan(factors).any() else max(factors)
 
 
 def _factor(bound: LowerBound, instance: Instance) -> float:
     try:
-        moved = lower_bound(instance)
+        moved = lower_bound(instance, time_limit=SECONDS)
     except ProblemError:  # on a border, or tied
         return np.inf
     best, then = ({arm for arm, why in one.answer.items() if why == "optimal"} for one in (bound, moved))
-    return max(moved.value / bound.value, bound.value / moved.value) if best == then else np.inf
+    if best != then:
+        return np.inf
+    if max(bound.gap, moved.gap) > CLOSE:
+        return np.nan
+    factor = moved.value / bound.value if bound.value > 0 else 1.0
+    return max(factor, 1.0 / factor)
 
 
-def _designs(study: Study, instance: Instance) -> tuple[dict[str, Any], ...]:
+def _add_designs(scenarios: Sequence[Scenario], study: Study) -> None:
+    for one in scenarios:
+        one.designs.extend(_designs(study, one.instance))
+
+
+def _designs(study: Study, instance: Instance) -> list[dict[str, Any]]:
     designs = []
     arms = instance.problem.arms
     for row, cell in zip(study.summary(), study.cells, strict=True):
@@ -138,4 +150,4 @@ def _designs(study: Study, instance: Instance) -> tuple[dict[str, Any], ...]:
                 },
             }
         )
-    return tuple(designs)
+    return designs

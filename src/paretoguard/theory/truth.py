@@ -45,6 +45,7 @@ def uncovered(instance: Instance) -> str | None:
         "exact objectives": space.noisy < space.objectives,
         "noise of unknown scale": problem.learnt,
         "tolerances": any(problem.tolerance.values()),
+        "a declared covariance": not isinstance(problem.dependence, str),
     }
     return " and ".join(name for name, present in has.items() if present) or None
 
@@ -53,9 +54,7 @@ def truth(instance: Instance) -> Truth:
     """The true answer of an instance."""
     space = instance.problem.space()
     if (what := uncovered(instance)) is not None:
-        raise ProblemError(
-            f"lower bounds and complexities do not cover {what}; leave those out, or give each objective its scale"
-        )
+        raise ProblemError(f"lower bounds and complexities do not cover {what}; state the instance without")
     means = instance.means[:, space.order] * space.scale
     slack = space.region.b - means @ space.region.A.T
     inside = np.all(slack >= 0, axis=1)
@@ -85,7 +84,7 @@ def _refuse_ties(found: Truth) -> None:
             others = np.where(found.inside & (np.arange(len(arms)) != i), ahead[i], math.inf)
             unclear.append(f"{arm} is dominated, but not in every objective: it equals {arms[others.argmin()]} in one")
         if found.either[i] and found.eta[i] < CLEAR and ahead[i, found.optimal].min() > -CLEAR:
-            unclear.append(f"{arm} is infeasible and dominated, both by nothing")
+            unclear.append(f"{arm} is infeasible and dominated, but lies on both borders")
     if unclear:
         raise ProblemError(
             f"no number of samples is enough: {'; '.join(unclear)}. Its complexity is infinite; state other means, or "
