@@ -1,6 +1,7 @@
 """What remains above the lower bound as delta falls: mean samples over T log(1/delta), for delta from 1e-1 to 1e-100.
 
     python benchmarks/asymptotics.py         measures (half an hour), writes and draws
+    python benchmarks/asymptotics.py --only game-cpsi    measures one algorithm anew, and keeps the rest
     python benchmarks/asymptotics.py --draw  draws what was measured
 
 Writes benchmarks/results/asymptotics.csv, docs/figures/asymptotics.svg and .png, and a table of docs/theory.md. T is
@@ -11,6 +12,7 @@ price of Game-cPSI's threshold; `losses` are what the sampling rule adds, as a f
 
 import math
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -43,13 +45,13 @@ def price(t: float, K: int, d: int, delta: float) -> float:
     return K * d * level / math.log(1.0 / delta)
 
 
-def measure() -> list[dict[str, Any]]:
+def measure(wanted: Sequence[str] = tuple(STYLES)) -> list[dict[str, Any]]:
     found = []
     for name in INSTANCES:
         instance = pg.instances.load(name)
         K, d = instance.means.shape
         bounds = {task: pg.theory.lower_bound(instance, task=task).value for task in ("cpsi", "e-cpsi")}
-        for algorithm in STYLES:
+        for algorithm in wanted:
             bound = bounds["e-cpsi" if algorithm == "e-cape" else "cpsi"]
             for digits in DIGITS:
                 study = pg.simulate(
@@ -72,8 +74,14 @@ def losses(found: list[dict[str, str]], name: str, algorithm: str) -> list[float
 
 
 def holds(game: list[float], tracking: list[float]) -> bool:
-    """Small and falling at the smallest delta, and not far from tracking."""
-    return game[-1] <= LOSS and game[-1] < game[-2] < game[0] and game[-1] <= tracking[-1] + ABOVE_TRACKING
+    """Small at the smallest delta, lower than at 1e-10, and not far from tracking."""
+    fell = game[-1] < game[DIGITS.index(10)]
+    return game[-1] <= LOSS and fell and game[-1] <= tracking[-1] + ABOVE_TRACKING
+
+
+def missed(found: list[dict[str, str]]) -> list[str]:
+    """The instances on which the bar does not hold."""
+    return [name for name in INSTANCES if not holds(*(losses(found, name, one) for one in ("game-cpsi", "tracking")))]
 
 
 def fill(page: str, found: list[dict[str, str]]) -> str:
@@ -83,7 +91,7 @@ def fill(page: str, found: list[dict[str, str]]) -> str:
     for name in INSTANCES:
         game, tracking = (losses(found, name, algorithm) for algorithm in ("game-cpsi", "tracking"))
         cells = [f"{one[k]:.2f}" for one in (game, tracking) for k in kept]
-        lines.append(f"| `{name}` | {' | '.join(cells)} | {'yes' if holds(game, tracking) else '**no**'} |")
+        lines.append(f"| `{name}` | {' | '.join(cells)} | {'**no**' if name in missed(found) else 'yes'} |")
     return put(page, {"asymptotics": "\n".join(lines)})
 
 
@@ -126,11 +134,15 @@ def read() -> list[dict[str, str]]:
 
 
 def main() -> int:
-    if "--draw" not in sys.argv[1:]:
+    asked = sys.argv[1:]
+    if asked[:1] == ["--only"]:
+        kept = [row for row in read() if row["algorithm"] != asked[1]]
+        rows.write([*kept, *measure(asked[1:])], RESULTS)
+    elif asked != ["--draw"]:
         rows.write(measure(), RESULTS)
     draw(read())
     PAGE.write_text(fill(PAGE.read_text(encoding="utf-8"), read()), encoding="utf-8")
-    return 0
+    return len(missed(read()))
 
 
 if __name__ == "__main__":

@@ -56,9 +56,13 @@ def fill(page: str, found: list[dict[str, str]]) -> str:
     return put(page, {"game": "\n".join(lines)})
 
 
+def read() -> list[dict[str, str]]:
+    return rows.read(RESULTS)
+
+
 def main() -> int:
     rows.write(measure(), RESULTS)
-    PAGE.write_text(fill(PAGE.read_text(encoding="utf-8"), rows.read(RESULTS)), encoding="utf-8")
+    PAGE.write_text(fill(PAGE.read_text(encoding="utf-8"), read()), encoding="utf-8")
     return 0
 
 

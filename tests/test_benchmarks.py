@@ -17,8 +17,11 @@ import paretoguard as pg
 
 BENCHMARKS = Path(__file__).parent.parent / "benchmarks"
 sys.path.insert(0, str(BENCHMARKS))  # they are scripts, not a package
-NAMES = ("naive", "speed", "steady", "table", "evidence", "outcomes", "units", "alternatives")
-naive, speed, steady, table, evidence, outcomes, units, alternatives = map(importlib.import_module, NAMES)
+NAMES = ("naive", "speed", "steady", "table", "evidence", "outcomes", "units")
+naive, speed, steady, table, evidence, outcomes, units = map(importlib.import_module, NAMES)
+alternatives, asymptotics, bounds, game = map(
+    importlib.import_module, ("alternatives", "asymptotics", "bounds", "game")
+)
 
 SMALL = ["secukinumab", "explainability", "racing-5", "covboost:constrained=false"]
 LARGER = ["random:K=12,d=1,m=1", "random:K=30,d=2,m=0", "random:K=25,d=3,m=1,noise=bernoulli", "front:K=30,d=3"]
@@ -100,10 +103,13 @@ def test_the_page_on_evidence_shows_what_was_measured_and_every_bar_holds() -> N
 
 
 def test_the_page_on_theory_shows_what_was_measured() -> None:
-    rows, page = alternatives.read(), alternatives.PAGE.read_text(encoding="utf-8")
-    assert alternatives.fill(page, rows) == page
-    for row in rows:
-        assert float(row["numpy"]) >= 50 * float(row["engine"])
+    page = alternatives.PAGE.read_text(encoding="utf-8")
+    for script in (alternatives, asymptotics, bounds, game):
+        assert script.fill(page, script.read()) == page
+    assert asymptotics.missed(asymptotics.read()) == []
+    assert all(float(row["ecpsi_gap"]) <= 1e-3 for row in bounds.read() if int(row["both"]) <= 12)
+    for row in alternatives.read():
+        assert min(float(row["numpy"]), float(row["maps_known"])) >= 50 * float(row["engine"])
         p, d = int(row["p"]), int(row["d"])
         assert int(row["maps"]) <= math.comb(p + d - 1, d - 1)
 

@@ -1,7 +1,7 @@
 """Game-cPSI: the engine pulls as a slow twin of the definitions does, stops in time, and says what it promises."""
 
 import math
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import pytest
@@ -10,7 +10,9 @@ from scipy import stats
 import paretoguard as pg
 from paretoguard.engine.alternatives import alternative, nearest_alternative
 from paretoguard.engine.draws import DECISIONS, key, uniforms
+from paretoguard.engine.evidence.glr import Glr, GlrLevels
 from paretoguard.engine.evidence.lil import threshold
+from paretoguard.engine.evidence.parts import moment
 from paretoguard.engine.jit import entry
 from paretoguard.engine.loop import draw_reward
 from paretoguard.simulation.rewards import source
@@ -44,7 +46,7 @@ def twin(
     found = alternative(K, d, len(region.b))
 
     knots = np.log(np.geomspace(1.0, 1e15, 400))
-    size, ways, power = (K * d, 1, 3.0) if together else (d, K, 1.5)
+    size, ways, power = (K * d, 1, 3.0) if together else (d, K, 1.2)
     tail = [size * threshold(max(power * log + math.log(ways), 1e-3) / size) for log in knots]
 
     def pull(i: int) -> None:
@@ -104,8 +106,7 @@ def test_the_engine_pulls_as_the_twin_does(seed: int) -> None:
 def test_thresholds_are_those_of_the_specification() -> None:
     """h(t, 0.01) for five arms and two objectives."""
     levels = pg.evidence.Glr().fit(0.01, pg.instances.load("racing-5").problem.space())
-    size = levels.arms * levels.noisy
-    found = [round(levels.constant + 2 * size * math.log(4 + math.log(t / levels.arms)), 2) for t in (1e2, 1e3, 1e4)]
+    found = [round(moment.dispatch(GlrLevels)(levels, t).bar, 2) for t in (100, 1000, 10_000)]
     assert (levels.arms, levels.noisy) == (5, 2)
     assert found == [58.12, 63.81, 68.23]
 
@@ -118,6 +119,29 @@ def test_answers_are_right_and_how_often_is_looked_changes_only_the_samples(opti
     assert stats.binom.sf(int(study.records["wrong_cpsi"].sum()) - 1, runs, 0.1) > 1e-4
     (row,) = study.summary()
     assert (row["evidence"], row["guarantee"]) == ("glr", "finite-sample")
+
+
+class Loose(Glr):
+    """Without what the deviation inequality adds to log(1/delta)."""
+
+    name: ClassVar[str] = "loose"
+
+    def fit(self, delta: float, space: Any) -> GlrLevels:
+        levels = super().fit(delta, space)
+        return levels._replace(
+            constant=math.log(1 / delta) - 2 * levels.arms * levels.noisy * math.log(4 + math.log(50))
+        )
+
+
+class LooseGame(pg.policies.Game):
+    name: ClassVar[str] = "loose-game"
+    evidence: ClassVar[type] = Loose
+
+
+def test_a_threshold_that_is_too_low_is_noticed() -> None:
+    runs = 200
+    study = pg.simulate("explainability", algorithms=LooseGame(), delta=0.1, runs=runs, seed=1, budget=200_000)
+    assert stats.binom.sf(int(study.records["wrong_cpsi"].sum()) - 1, runs, 0.1) < 1e-4
 
 
 def test_it_brings_its_own_evidence_and_says_what_is_heuristic() -> None:

@@ -27,7 +27,8 @@ from numpy.typing import NDArray
 from paretoguard.engine.alternatives import alternative, entering_alternative
 from paretoguard.engine.geometry import Polyhedron, polyhedron
 from paretoguard.errors import SettingsError
-from paretoguard.problem import Gaussian, Instance
+from paretoguard.problem import Instance
+from paretoguard.problem.noise import Gaussian
 from paretoguard.settings import check_delta
 from paretoguard.theory.cuts import Best, Way, maximise
 from paretoguard.theory.truth import Truth, truth

@@ -8,11 +8,11 @@ learner's weights w, find the nearest other answer for them, let the learner see
 and pull an arm drawn from w. The learner is AdaHedge, with losses -gain_i. The bonus c_i covers what the means may
 still be off: by a bound for each arm (`bonus` "arm"), or as in the paper by one for all together:
 
-    arm: c_i = 2 d log(4 + log N_i) + d C_G(log(K t^1.5)/d)
+    arm: c_i = 2 d log(4 + log N_i) + d C_G(log(K t^1.2)/d)
     all: c_i = h(t^2, 1/t^3)
 
-Both hold at all times. The first fails after t^0.8 with probability at most t^-1.2, whose sum over t is finite: that is
-what the argument for asymptotic optimality asks for, as the first t^0.8 of t results weigh nothing in the end.
+Both hold at all times. The first fails after t^0.9 with probability at most t^-1.08, whose sum over t is finite: that
+is what the argument for asymptotic optimality asks for, as the first t^0.9 of t results weigh nothing in the end.
 
 `respond` and `test` say after how many results the nearest answer is looked for anew, for the learner and for stopping;
 in between, arms are drawn from the same weights. None of the three changes what an answer promises.
@@ -89,7 +89,7 @@ class Game:
             )
         K, d = space.arms, space.noisy
         times = np.geomspace(1.0, LATEST, KNOTS)
-        size, ways, power = (d, K, 1.5) if self.bonus == "arm" else (K * d, 1, 3.0)
+        size, ways, power = (d, K, 1.2) if self.bonus == "arm" else (K * d, 1, 3.0)
         tail = [size * threshold(max(math.log(ways * t**power), 1e-3) / size) for t in times]
         return GameMemory(
             respond=self.respond,
