@@ -130,3 +130,27 @@ def test_a_problem_that_theory_does_not_cover_is_planned_by_simulation(tmp_path:
     (one,) = json.loads(CliRunner().invoke(app, [*asked, "--json"]).stdout)["scenarios"]
     assert one["lower_bound"] is None
     assert one["designs"][0]["runs"] == 10
+
+
+def test_errors_are_of_what_the_algorithm_promises() -> None:
+    """Game-cPSI promises the set: its reasons are often wrong on this instance, the set is not."""
+    study = pg.simulate("explainability", algorithms="game-cpsi", delta=0.1, runs=40, seed=3)
+    (row,) = study.summary()
+    assert row["task"] == "cpsi"
+    assert row["error_cpsi"] == 0.0 < row["error_ecpsi"]
+    (shown,) = study.rows()
+    assert shown["error"].startswith("0.00%")
+
+
+def test_ctrl_c_before_the_first_bound_leaves_nothing_to_draw(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    def stop(*given: Any, **settings: Any) -> Any:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(planning, "lower_bound", stop)
+    picture = tmp_path / "plan.png"
+    told = CliRunner().invoke(app, ["plan", "two-stage-gap:eps=1", "--json", "--plot", str(picture)])
+    assert told.exit_code == 130
+    assert json.loads(told.stdout) == {"interrupted": True, "scenarios": []}
+    assert not picture.exists()
+    with pytest.raises(pg.SettingsError, match="nothing to draw"):
+        draw_allocation([], picture)
