@@ -64,19 +64,24 @@ def test_the_command_prints_pages_for_people_and_programs() -> None:
     told = CliRunner().invoke(app, asked)
     assert told.exit_code == 0, told.output
     words = " ".join(told.output.split())
+    assert "delta: 0.05 · runs: 20 · budget: 2,000 · batch: 1" in words
+    assert "is below that" not in words
+    assert "The budget of 9 is below that" in CliRunner().invoke(app, [*asked[:-1], "9"]).stdout
     assert "Whatever the algorithm, an error probability of 0.05 takes about" in words
     assert "Lower bound: asymptotic (for Gaussian, independent objectives" in words
     assert "What makes it hard" in words
     assert "Designs, by simulation" in words
     told = CliRunner().invoke(app, [*asked, "--json"])
     (one,) = json.loads(told.stdout)["scenarios"]
+    assert json.loads(told.stdout)["design"] == {"delta": 0.05, "runs": 20, "budget": 2000, "batch": 1, "seed": 0}
+    assert one["means"]["a1"] == dict(zip(("x", "y"), pg.instances.load("two-stage-gap:eps=1").means[0], strict=True))
     assert one["delta"] == 0.05
     assert set(one["lower_bound"]["weights"]) == set(one["designs"][0]["returned"])
 
 
 def test_a_plan_for_means_without_a_unique_answer_says_why() -> None:
     problem = pg.Problem({"x": "max"}, arms=["a", "b"], noise=pg.Gaussian(1.0))
-    with pytest.raises(pg.ProblemError, match=r"no number of samples is enough: .*a is dominated"):
+    with pytest.raises(pg.ProblemError, match=r"tie: no number of samples is enough: a and b have the same means\."):
         pg.theory.plan([pg.Instance(problem, [[0.0], [0.0]], name="tie")], evidence="practical", runs=1, budget=10)
 
 
@@ -150,7 +155,7 @@ def test_ctrl_c_before_the_first_bound_leaves_nothing_to_draw(monkeypatch: pytes
     picture = tmp_path / "plan.png"
     told = CliRunner().invoke(app, ["plan", "two-stage-gap:eps=1", "--json", "--plot", str(picture)])
     assert told.exit_code == 130
-    assert json.loads(told.stdout) == {"interrupted": True, "scenarios": []}
+    assert json.loads(told.stdout)["scenarios"] == []
     assert not picture.exists()
     with pytest.raises(pg.SettingsError, match="nothing to draw"):
         draw_allocation([], picture)

@@ -158,7 +158,7 @@ def test_wrong_settings_are_refused(changes: dict[str, Any], message: str) -> No
 
 
 def test_what_is_not_an_instance_is_refused() -> None:
-    with pytest.raises(pg.SettingsError, match="cannot simulate 5; expected an Instance, the name of one"):
+    with pytest.raises(pg.SettingsError, match=r"expected an Instance, the name of one, or .*; got 5"):
         pg.simulate(5, algorithms="e-cape")  # type: ignore[arg-type]
 
 
@@ -187,7 +187,7 @@ def test_a_problem_file_can_be_simulated_if_it_has_means() -> None:
     )
     with pytest.raises(pg.FileError, match="this problem file gives no means, so there is nothing to simulate"):
         pg.simulate(ProblemFile(instance.problem), algorithms="e-cape")
-    with pytest.raises(pg.SettingsError, match="no instance to simulate was given"):
+    with pytest.raises(pg.SettingsError, match="no instance was given"):
         pg.simulate([], algorithms="e-cape")
 
 

@@ -133,7 +133,7 @@ def test_gaps_by_hand() -> None:
         (
             [[1.0, 0.0], [1.0, 0.0], [0.0, 1.0]],
             (),
-            "arm0 is dominated, but not in every objective: it equals arm1 in one",
+            "arm0 and arm1 have the same means",
         ),
         ([[0.5, 0.0], [0.0, 1.0]], ["x0 <= 0.5"], "arm0 lies on the border of the constraints"),
         ([[1.0, 0.0], [0.5, 0.0]], (), "arm1 is dominated, but not in every objective: it equals arm0 in one"),
@@ -234,3 +234,10 @@ def test_what_the_bound_assumes_is_said() -> None:
     )
     with pytest.raises(pg.ProblemError, match="do not cover a declared covariance"):
         pg.theory.lower_bound(pg.Instance(problem, [[0.0, 1.0], [1.0, 0.0]]))
+
+
+def test_an_instance_may_be_given_by_name() -> None:
+    assert pg.theory.lower_bound("racing-5").value == pg.theory.lower_bound(pg.instances.load("racing-5")).value
+    assert pg.theory.complexity("racing-5") == pg.theory.complexity(pg.instances.load("racing-5"))
+    with pytest.raises(pg.SettingsError, match="expected an Instance, the name of one"):
+        pg.theory.lower_bound(pg.instances.load("racing-5").problem)  # type: ignore[arg-type]

@@ -25,6 +25,7 @@ EXAMPLES = """[bold]Examples[/bold]
 
 Ctrl-C shows what was known by then, and exits with 130."""
 SHOWN = 6  # difficulties
+DROPPABLE = ("5%", "median")  # where it is narrow, the first to go
 DESIGN_COLUMNS = ("mean samples", "5%", "median", "95%", "error", "undecided")
 ARM_COLUMNS = ("returned", "mean pulls", "5%", "95%")
 BOUND_COLUMNS = ("share of samples", "mean moved")
@@ -47,7 +48,7 @@ def plan(
     ] = None,
     json: Json = False,
 ) -> None:
-    """Plan a design for assumed means: the sample-size calculation of an adaptive trial.
+    """Plan a design for assumed means: the sample-size calculation of an adaptive trial, with the defaults of `run`.
 
     For each scenario: the answer, what makes it hard, a lower bound for any algorithm, and by simulation
     the samples of each algorithm, how often each arm is returned, errors, and how much stays undecided.
@@ -56,23 +57,26 @@ def plan(
 
     check_picture(plot)
     found = [find(text) for text in problems]
+    design = {
+        "delta": delta if delta is not None else shared(found, "delta", 0.05),
+        "runs": runs,
+        "budget": budget if budget is not None else shared(found, "budget", None),
+        "batch": batch,
+        "seed": seed if seed is not None else shared(found, "seed", 0),
+    }
     scenarios, interrupted = _work_out(
         [one.instance for one in found],
         algorithms=items(algorithm or [shared(found, "algorithm", "e-cape")]),
         evidence=evidence or shared(found, "evidence", "certified"),
-        delta=delta if delta is not None else shared(found, "delta", 0.05),
-        runs=runs,
-        seed=seed if seed is not None else shared(found, "seed", 0),
-        budget=budget if budget is not None else shared(found, "budget", None),
-        batch=batch,
+        **design,
     )
     if interrupted:
         remarks().print("interrupted: this is what was known by then")
     if json:
-        print_json({"interrupted": interrupted, "scenarios": [one.to_dict() for one in scenarios]})
+        print_json({"design": design, "interrupted": interrupted, "scenarios": [one.to_dict() for one in scenarios]})
     else:
         for one in scenarios:
-            _print(answers(), one)
+            _print(answers(), one, design)
     if plot is not None and any(one.bound or one.designs for one in scenarios):
         from paretoguard.report.allocation import draw_allocation
 
@@ -96,15 +100,17 @@ def _work_out(instances: "Sequence[Instance]", **settings: Any) -> "tuple[list[S
         return interruption.scenarios, True
 
 
-def _print(console: "Console", one: "Scenario") -> None:
-    from paretoguard.cli.layout import slim
+def _print(console: "Console", one: "Scenario", design: dict[str, Any]) -> None:
+    from paretoguard.cli.layout import Rows, needed, slim, without
+    from paretoguard.simulation.study import ERROR
     from paretoguard.theory.truth import uncovered
     from paretoguard.verdict import tables
 
-    best = ", ".join(one.instance.truth().pareto) or "no arm"
+    best = one.instance.truth().pareto
+    which = f"trade-offs are {', '.join(best)}" if len(best) > 1 else f"trade-off is {best[0] if best else 'no arm'}"
     tolerated = any(one.instance.problem.tolerance.values())
     console.print(
-        f"{one.instance.name}: if the means are as assumed, the best trade-offs are {best}."
+        f"{one.instance.name}: if the means are as assumed, the best {which}."
         + (" Arms that are as good within the tolerances may be returned, too." if tolerated else "")
     )
     if one.bound is None:
@@ -112,33 +118,38 @@ def _print(console: "Console", one: "Scenario") -> None:
             f"No lower bound: theory does not cover {uncovered(one.instance)}. What follows is by simulation."
         )
     else:
-        _print_bound(console, one, one.bound)
+        _print_bound(console, one, one.bound, design["budget"])
     console.print()
     if one.designs:
+        rows: Rows
         rows, same = tables.apart([_design(row) for row in one.designs], ("evidence", "guarantee"))
+        for name in DROPPABLE:
+            if needed(rows) > console.width:
+                rows = without(rows, name)
         console.print(slim("Designs, by simulation", rows, right=DESIGN_COLUMNS))
-        if same:
-            console.print(" · ".join(f"{key}: {cell}" for key, cell in same.items()))
+        same |= {key: f"{value:,}" if isinstance(value, int) else f"{value}" for key, value in design.items() if value}
+        console.print(" · ".join(f"{key}: {cell}" for key, cell in same.items()))
+        console.print(f"{ERROR}; undecided: share of runs that the budget ended")
         console.print()
     for row in one.designs:
         console.print(slim(f"Arms with {row['algorithm']}", _arms(one, row), right=ARM_COLUMNS))
         console.print()
 
 
-def _print_bound(console: "Console", one: "Scenario", bound: "LowerBound") -> None:
+def _print_bound(console: "Console", one: "Scenario", bound: "LowerBound", budget: int | None) -> None:
     from paretoguard.cli.layout import slim
 
     samples = bound.samples(one.delta)
     console.print(
-        f"Whatever the algorithm, an error probability of {one.delta:g} takes about {samples:,.0f} samples or more "
-        f"({bound.value:,.0f} for each factor e in 1/delta, worked out to {max(bound.gap, 0.0001):.2%}). "
+        f"Whatever the algorithm, an error probability of {one.delta:g} takes about {samples:,.0f} samples or more: "
+        f"T kl(delta, 1 - delta), with T = {bound.value:,.0f} to {max(bound.gap, 0.0001):.2%}. "
         f"Lower bound: {bound.guarantee} (for {bound.assumption})."
     )
     if one.plain is not None:
-        console.print(
-            f"Without a reason for each arm that is out: {one.plain.samples(one.delta):,.0f} samples or more "
-            f"({one.plain.guarantee})."
-        )
+        plain = min(samples, one.plain.samples(one.delta))  # the harder one, too, is known only so exactly
+        console.print(f"Without a reason for each arm that is out: {plain:,.0f} or more ({one.plain.guarantee}).")
+    if budget is not None and budget < samples:
+        console.print(f"The budget of {budget:,} is below that: expect most runs to end undecided.", style="bold")
     console.print("What makes it hard, and its part of these samples:")
     for words, share in list(bound.hard.items())[:SHOWN]:
         console.print(f"  {share:4.0%} {share * samples:>9,.0f}  {words}")

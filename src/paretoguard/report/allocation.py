@@ -39,19 +39,22 @@ def _draw(axes: "Axes", one: "Scenario") -> None:
     arms = one.instance.problem.arms
     bars = []
     if one.bound is not None:
-        bars.append(("lower bound", [one.bound.weights[arm] for arm in arms], one.bound.samples(one.delta)))
+        words = f"lower bound: {one.bound.samples(one.delta):,.0f} samples"
+        bars.append((words, [one.bound.weights[arm] for arm in arms]))
     for row in one.designs:
         shares = [row["pulls"][arm]["mean"] / row["mean"] for arm in arms]
-        bars.append((f"{row['algorithm']}, {row['evidence']}", shares, row["mean"]))
+        ended = f", {row['undecided']:.0%} of runs undecided" if row["undecided"] > 0 else ""
+        bars.append((f"{row['algorithm']}, {row['evidence']}: {row['mean']:,.0f} samples{ended}", shares))
     places, height = np.arange(len(arms)), 0.8 / len(bars)
-    for k, (name, shares, samples) in enumerate(bars):
+    colours = COLOURS if one.bound is not None else COLOURS[1:]
+    for k, (name, shares) in enumerate(bars):
         at = places + (k - (len(bars) - 1) / 2) * height
-        colour = COLOURS[k % len(COLOURS)]
-        axes.barh(at, shares, height=0.9 * height, color=colour, label=f"{name}: {samples:,.0f} samples")
+        colour = colours[k % len(colours)]
+        axes.barh(at, shares, height=0.9 * height, color=colour, label=name)
     best = one.instance.truth().pareto
     axes.set_yticks(places, [f"★ {arm}" if arm in best else arm for arm in arms], parse_math=False)
     axes.invert_yaxis()
     axes.xaxis.set_major_formatter(lambda share, _: f"{share:.0%}")
-    axes.set_xlabel("share of the samples", color=QUIET)
+    axes.set_xlabel("share of the samples (★: the best arms, if the means are as assumed)", color=QUIET)
     axes.set_title(f"{one.instance.name}, delta = {one.delta:g}", loc="left", fontweight="bold", parse_math=False)
     axes.legend(frameon=False, fontsize=8, loc="best")

@@ -197,7 +197,7 @@ def simulate(
     """
     cells = tuple(
         Cell(one, how, what, settings.check_delta(level))
-        for one in _instances(instance)
+        for one in instances_of(instance)
         for how in map(settings.algorithm, _listed(algorithms))
         for what in _evidence(how, _listed(evidence))
         for level in _listed(delta)
@@ -219,16 +219,17 @@ def _listed(value: Any) -> list[Any]:
     return list(value) if isinstance(value, Iterable) and not isinstance(value, str) else [value]
 
 
-def _instances(given: Simulated | Sequence[Simulated]) -> list[Instance]:
+def instances_of(given: Simulated | Sequence[Simulated]) -> list[Instance]:
+    """Instances, whether given as such, by name, or as problem files with means."""
     found = [
         load_instance(one) if isinstance(one, str) else one.instance if isinstance(one, ProblemFile) else one
         for one in _listed(given)
     ]
     for one in found:
         if not isinstance(one, Instance):
-            raise SettingsError(f"cannot simulate {one!r}; expected an Instance, the name of one, or pg.load(path)")
+            raise SettingsError(f"expected an Instance, the name of one, or pg.load(path); got {one!r}")
     if not found:
-        raise SettingsError("no instance to simulate was given")
+        raise SettingsError("no instance was given")
     return found
 
 

@@ -30,6 +30,7 @@ from paretoguard.errors import SettingsError
 from paretoguard.problem import Instance
 from paretoguard.problem.noise import Gaussian
 from paretoguard.settings import check_delta
+from paretoguard.simulation.study import Simulated
 from paretoguard.theory.cuts import Best, Way, maximise
 from paretoguard.theory.truth import Truth, truth
 
@@ -72,7 +73,7 @@ class LowerBound:
         return self.lower * (1 - 2 * delta) * math.log((1 - delta) / delta) if delta < 0.5 else 0.0
 
 
-def lower_bound(instance: Instance, task: str = "e-cpsi", *, time_limit: float = 60.0) -> LowerBound:
+def lower_bound(instance: Simulated, task: str = "e-cpsi", *, time_limit: float = 60.0) -> LowerBound:
     """T* of cPSI, or T*_M of e-cPSI, with a bracket of 0.1% (or what was reached within the time limit, in seconds)."""
     if task not in TASKS:
         raise SettingsError(f"task is {task!r}; expected one of {', '.join(TASKS)}")

@@ -11,7 +11,7 @@ function, and one linear program (a minimum cut) finds its minimum exactly.
 
 import math
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy import float64
@@ -21,7 +21,7 @@ from scipy.sparse import coo_array
 
 from paretoguard.engine.evidence.theorem import ALPHA, K1
 from paretoguard.errors import SettingsError
-from paretoguard.problem import Instance
+from paretoguard.simulation.study import Simulated
 from paretoguard.theory.truth import Truth, truth
 
 Floats = NDArray[float64]
@@ -39,9 +39,9 @@ class Complexity:
     H_PSI: float
     H_F: float
     sigma_u: float
-    _H: float
-    _arms: int
-    _objectives: int
+    _H: float = field(repr=False)
+    _arms: int = field(repr=False)
+    _objectives: int = field(repr=False)
 
     def upper_bound(self, delta: float) -> float:
         """The paper's Theorem (corrected): e-cAPE with `theorem` evidence takes at most so many samples on average."""
@@ -53,9 +53,10 @@ class Complexity:
         return 2 * size * log + 8 * self._H + _overhead(self._arms, self._objectives)
 
 
-def complexity(instance: Instance) -> Complexity:
+def complexity(given: Simulated) -> Complexity:
     """Gaps, the easiest answer, and the paper's complexities of an instance."""
-    found = truth(instance)
+    found = truth(given)
+    instance = found.instance
     arms, sigma_u = instance.problem.arms, instance.problem.space().sigma_u
     gaps = _Gaps(found, sigma_u)
     chosen = gaps.easiest()

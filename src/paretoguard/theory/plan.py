@@ -9,7 +9,7 @@ import numpy as np
 from paretoguard.errors import Interrupted, ProblemError
 from paretoguard.problem import Instance
 from paretoguard.simulation.progress import progress
-from paretoguard.simulation.study import Study, simulate
+from paretoguard.simulation.study import Simulated, Study, instances_of, simulate
 from paretoguard.theory.bounds import TASKS, LowerBound, lower_bound
 from paretoguard.theory.truth import uncovered
 
@@ -34,6 +34,10 @@ class Scenario:
         return {
             "instance": self.instance.name,
             "delta": self.delta,
+            "means": {
+                arm: dict(zip(self.instance.problem.objectives, row, strict=True))
+                for arm, row in zip(self.instance.problem.arms, self.instance.means.tolist(), strict=True)
+            },
             "pareto": list(self.instance.truth().pareto),
             "lower_bound": self._plain(self.bound),
             "lower_bound_cpsi": self._plain(self.plain),
@@ -46,7 +50,7 @@ class Scenario:
 
 
 def plan(
-    instances: Sequence[Instance],
+    instances: Simulated | Sequence[Simulated],
     *,
     algorithms: Sequence[Any] = ("e-cape",),
     evidence: Any = "certified",
@@ -61,14 +65,15 @@ def plan(
     Ctrl-C raises `Interrupted`, whose `scenarios` hold what was known by then.
     """
     scenarios: list[Scenario] = []
+    found = instances_of(instances)
     try:
-        with progress(len(instances), "lower bounds") as report:
-            for one in instances:  # first: means without a unique answer are refused here
+        with progress(len(found), "lower bounds") as report:
+            for one in found:  # first: means without a unique answer are refused here
                 bound, plain = (None if uncovered(one) else lower_bound(one, task) for task in TASKS)
                 scenarios.append(Scenario(one, delta, bound, plain))
                 report(1)
         study = simulate(
-            list(instances), algorithms=algorithms, evidence=evidence, delta=delta, runs=runs, budget=budget,
+            found, algorithms=algorithms, evidence=evidence, delta=delta, runs=runs, budget=budget,
             batch=batch, seed=seed,
         )  # fmt: skip
         _add_designs(scenarios, study)

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from paretoguard.engine.geometry import Polyhedron, project
 from paretoguard.errors import ProblemError
 from paretoguard.problem import Instance
+from paretoguard.simulation.study import Simulated, instances_of
 
 Floats = NDArray[float64]
 Flags = NDArray[np.bool_]
@@ -50,8 +51,9 @@ def uncovered(instance: Instance) -> str | None:
     return " and ".join(name for name, present in has.items() if present) or None
 
 
-def truth(instance: Instance) -> Truth:
+def truth(given: Simulated) -> Truth:
     """The true answer of an instance."""
+    (instance,) = instances_of(given)
     space = instance.problem.space()
     if (what := uncovered(instance)) is not None:
         raise ProblemError(f"lower bounds and complexities do not cover {what}; state the instance without")
@@ -81,12 +83,16 @@ def _refuse_ties(found: Truth) -> None:
             if found.optimal[i] and i < j and min(ahead[i, j], ahead[j, i]) < CLEAR:
                 unclear.append(f"{arm} and {arms[j]} tie")
         if found.inside[i] and not found.optimal[i] and ahead[i, found.optimal].min(initial=math.inf) > -CLEAR:
-            others = np.where(found.inside & (np.arange(len(arms)) != i), ahead[i], math.inf)
-            unclear.append(f"{arm} is dominated, but not in every objective: it equals {arms[others.argmin()]} in one")
+            by = int(np.where(found.inside & (np.arange(len(arms)) != i), ahead[i], math.inf).argmin())
+            if np.array_equal(found.means[i], found.means[by]):
+                unclear += [f"{arm} and {arms[by]} have the same means"] * (i < by)
+            else:
+                unclear.append(f"{arm} is dominated, but not in every objective: it equals {arms[by]} in one")
         if found.either[i] and found.eta[i] < CLEAR and ahead[i, found.optimal].min() > -CLEAR:
             unclear.append(f"{arm} is infeasible and dominated, but lies on both borders")
     if unclear:
+        name = f"{found.instance.name}: " if found.instance.name else ""
         raise ProblemError(
-            f"no number of samples is enough: {'; '.join(unclear)}. Its complexity is infinite; state other means, or "
-            "use a tolerance in a simulation"
+            f"{name}no number of samples is enough: {'; '.join(unclear)}. Its complexity is infinite; state other "
+            "means, or a tolerance, with which a plan goes by simulation alone"
         )
