@@ -4,7 +4,7 @@ from typing import Annotated
 
 import typer
 
-from paretoguard.cli import demo, plan, run, simulate
+from paretoguard.cli import demo, paper, plan, run, simulate
 from paretoguard.cli.failures import Commands
 from paretoguard.cli.options import prose
 from paretoguard.version import __version__
@@ -14,6 +14,7 @@ EXAMPLES = """[bold]Examples[/bold]
   paretoguard run examples/dose-finding.toml
   paretoguard simulate secukinumab covboost --algorithm e-cape,uniform
   paretoguard plan secukinumab
+  paretoguard paper
 
 Exit codes: 0 done, 1 undecided when the budget ran out, 2 wrong input, 130 Ctrl-C."""
 
@@ -29,6 +30,7 @@ for name, function, examples in (
     ("run", run.run, run.EXAMPLES),
     ("simulate", simulate.simulate, simulate.EXAMPLES),
     ("plan", plan.plan, plan.EXAMPLES),
+    ("paper", paper.paper, paper.EXAMPLES),
 ):
     app.command(name, help=prose(function.__doc__), epilog=examples)(function)
 

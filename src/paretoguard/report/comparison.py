@@ -46,7 +46,7 @@ def draw_comparison(study: Study, target: "str | PathLike[str] | Figure | None" 
     A panel for each instance, a row for each algorithm × evidence × delta: every run, and a box from the 5% to the 95%
     quantile around the quartiles and the median. Below it, a table of the arms: their shares of the samples.
     """
-    panels = _panels(study)
+    panels = rows_by_instance(study)
     if not panels:
         raise SettingsError("the study has no finished run to draw")
     instances = {cell.instance.name: cell.instance for cell in study.cells}
@@ -60,14 +60,14 @@ def draw_comparison(study: Study, target: "str | PathLike[str] | Figure | None" 
         figure = figure_for(target, 7.2, 1.25 + sum(heights) + beside)
         grid = figure.add_gridspec(2 * len(panels), 1, height_ratios=heights)
         for place, (name, rows) in enumerate(panels.items()):
-            _draw_panel(figure.add_subplot(grid[2 * place]), name if len(panels) > 1 else "", rows)
+            draw_runs(figure.add_subplot(grid[2 * place]), name if len(panels) > 1 else "", rows)
             draw_table(figure.add_subplot(grid[2 * place + 1]), tables[name])
         _add_words(figure, study, list(panels))
         save(figure, target)
     return figure
 
 
-def _panels(study: Study) -> dict[str, list[Row]]:
+def rows_by_instance(study: Study) -> dict[str, list[Row]]:
     """Rows by instance; a name holds only what differs within the study."""
     summaries = [summary for summary in study.summary() if summary["runs"] > 0]
     differing = [key for key in ("algorithm", "evidence", "delta") if len({row[key] for row in summaries}) > 1]
@@ -96,7 +96,8 @@ def _word(key: str, summary: dict[str, Any]) -> str:
     return f"δ = {summary['delta']:g}" if key == "delta" else str(summary[key])
 
 
-def _draw_panel(axes: "Axes", title: str, rows: Sequence[Row]) -> None:
+def draw_runs(axes: "Axes", title: str, rows: Sequence[Row]) -> None:
+    """A row for each kind of run: every run, quartiles, and the numbers."""
     from matplotlib.ticker import FuncFormatter
 
     everything = np.concatenate([row.samples for row in rows])

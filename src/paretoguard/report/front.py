@@ -70,7 +70,7 @@ def _draw_one(result: Result, problem: Problem, seen: list[Verdict], axes: list[
     found = entries(seen, boxes=False, region=_shading(problem, axes))
     add_legend_above(rows, found, 0.02 + 0.12 / height)
     _add_words(figure, result, problem, axes)
-    renderer = _settled(figure)
+    renderer = settled(figure)
     write_bounds(rows, axes[0], seen, problem, renderer)
     write_shares(shares, seen, renderer)
     return figure
@@ -86,7 +86,7 @@ def _draw_pair(result: Result, problem: Problem, seen: list[Verdict], axes: list
     draw(panel, problem)
     add_legend_above(panel.axes, entries(seen, boxes=True, region=_shading(problem, axes)), 0.02)
     _add_words(figure, result, problem, axes)
-    renderer = _settled(figure)
+    renderer = settled(figure)
     write_words(panel, problem, renderer)
     write_shares(shares, seen, renderer)
     return figure
@@ -112,7 +112,7 @@ def _draw_matrix(result: Result, problem: Problem, seen: list[Verdict], axes: li
     corner.set_axis_off()
     add_legend(corner, entries(seen, boxes=True, region=_shading(problem, axes)), loc="upper left")
     _add_words(figure, result, problem, axes)
-    renderer = _settled(figure)
+    renderer = settled(figure)
     written: set[str] = set()
     for panel in panels:
         written |= write_words(panel, problem, renderer, already=written)
@@ -120,7 +120,7 @@ def _draw_matrix(result: Result, problem: Problem, seen: list[Verdict], axes: li
     return figure
 
 
-def _settled(figure: "Figure") -> "RendererAgg":
+def settled(figure: "Figure") -> "RendererAgg":
     """Lay the figure out, fix it so, and give what measures its texts."""
     from matplotlib.backends.backend_agg import RendererAgg
 

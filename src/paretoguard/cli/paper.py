@@ -1,0 +1,116 @@
+"""`paretoguard paper`: the paper's results again, ours beside theirs."""
+
+import time
+from dataclasses import asdict
+from pathlib import Path
+from tempfile import mkdtemp
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from paretoguard.cli.failures import fail
+from paretoguard.cli.options import Json, Threads
+
+if TYPE_CHECKING:
+    from paretoguard.papers.outcome import Outcome
+
+EXAMPLES = """[bold]Examples[/bold]
+  paretoguard paper
+  paretoguard paper racing
+  paretoguard paper --all
+  paretoguard paper --all --smoke
+
+Results are the same on every machine; only files *.timing.csv differ. Ctrl-C keeps the results that had finished."""
+FOLDER = Path("papers/kone2025")
+
+
+def paper(
+    name: Annotated[str | None, typer.Argument(metavar="[NAME]", help="A result; without one they are listed.")] = None,
+    every: Annotated[bool, typer.Option("--all", help="All results, at full size: about half an hour.")] = False,
+    smoke: Annotated[
+        bool, typer.Option("--smoke", help="A few runs of each kind, written to a temporary folder: does it work?")
+    ] = False,
+    out: Annotated[
+        Path | None, typer.Option(metavar="DIR", help="Where files go. \\[default: papers/kone2025]")
+    ] = None,
+    threads: Threads = None,
+    json: Json = False,
+) -> None:
+    """Reproduce the results of Kone, Kaufmann and Richert (2025), our numbers beside the paper's.
+
+    Writes for each result its data (.csv), the comparison (.comparison.csv), a picture (.svg and .png) and times.
+    """
+    from paretoguard.cli.screen import print_json
+    from paretoguard.papers import NAMES, script
+
+    if name is not None and every:
+        raise fail("both a NAME and --all were given; give one of them")
+    if name is None and not every:
+        _list(json)
+        return
+    scripts = {one: script(one) for one in (NAMES if name is None else [name])}
+    folder = out if out is not None else Path(mkdtemp(prefix="paretoguard-")) if smoke else FOLDER
+    found = {one: _reproduce(one, module, folder, smoke, threads, json) for one, module in scripts.items()}
+    if json:
+        print_json({"folder": str(folder), "smoke": smoke, "results": found})
+
+
+def _list(json: bool) -> None:
+    from paretoguard.cli.layout import slim
+    from paretoguard.cli.screen import answers, print_json
+    from paretoguard.papers import NAMES, script
+
+    titles = {name: script(name).TITLE for name in NAMES}
+    if json:
+        print_json({"results": titles})
+        return
+    answers().print(slim("Results", [{"name": name, "what": title} for name, title in titles.items()]))
+    answers().print("paretoguard paper NAME runs one of them, --all all, --smoke with a few runs each")
+
+
+def _reproduce(name: str, module: Any, folder: Path, smoke: bool, threads: int | None, json: bool) -> dict[str, Any]:
+    from paretoguard.cli.live import compiling
+    from paretoguard.cli.screen import remarks
+    from paretoguard.papers.folder import keep
+    from paretoguard.papers.outcome import Effort
+
+    console, begun = remarks(), time.monotonic()
+    console.print(f"{name}: {module.TITLE}")
+    with compiling(console):
+        outcome = module.reproduce(Effort(smoke, threads))
+    seconds = time.monotonic() - begun
+    files = keep(name, outcome, folder, seconds)
+    if not json:
+        _show(module.TITLE, outcome)
+    console.print(f"{name}: {seconds:.0f} s; {', '.join(map(str, files))}", soft_wrap=True)
+    return {
+        "title": module.TITLE,
+        "seconds": seconds,
+        "files": [str(path) for path in files],
+        "comparison": [asdict(line) for line in outcome.lines],
+        "timing": list(outcome.timing),
+    }
+
+
+def _show(title: str, outcome: "Outcome") -> None:
+    from paretoguard.cli.layout import slim
+    from paretoguard.cli.screen import answers
+
+    screen = answers()
+    rows = [{"what": one.what, "the paper": one.paper, "ours": one.ours, "agrees": one.agrees} for one in outcome.lines]
+    screen.print(slim(title, rows))
+    for why in dict.fromkeys(one.why for one in outcome.lines if one.why):
+        screen.print(f"  {why}")
+    timed = [row for row in outcome.timing if row["paper_ms_per_run"] != ""]
+    if timed:
+        screen.print(slim("Runtimes of a run (CPU)", [_runtime(row) for row in timed], right=("the paper", "ours")))
+    screen.print()
+
+
+def _runtime(row: Any) -> dict[str, str]:
+    return {
+        "instance": row["instance"],
+        "algorithm": row["algorithm"],
+        "the paper": f"{row['paper_ms_per_run']:,} ms",
+        "ours": f"{row['ms_per_run']:.2f} ms",
+    }

@@ -1,0 +1,18 @@
+"""The results of the paper (Kone, Kaufmann and Richert 2025) and some beyond it: a script for each, named as its data."""
+
+from importlib import import_module
+from types import ModuleType
+
+from paretoguard.errors import SettingsError
+from paretoguard.problem.names import suggestion
+
+NAMES = (
+    "secukinumab", "covboost", "polyhedra", "explainability", "racing", "two_stage_gap", "bounds", "errors", "choices",
+)  # fmt: skip
+
+
+def script(name: str) -> ModuleType:
+    """The script of a result: its TITLE and `reproduce`."""
+    if name not in NAMES:
+        raise SettingsError(f"there is no result {name!r} to reproduce; {suggestion(name, NAMES)}")
+    return import_module(f"paretoguard.papers.{name}")

@@ -1,0 +1,74 @@
+"""What reproducing one result gives: data, times, our numbers beside the paper's, and a picture."""
+
+import csv
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from paretoguard.errors import FileError
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+Rows = Sequence[Mapping[str, Any]]
+YES, NO, OPEN = "yes", "no", "–"
+SMOKE_RUNS = 4
+
+
+@dataclass(frozen=True)
+class Effort:
+    """How much to simulate: everything, or just enough to see that it works; the numbers are the same on any threads."""
+
+    smoke: bool = False
+    threads: int | None = None
+
+    def runs(self, full: int) -> int:
+        """So many runs of each kind."""
+        return min(full, SMOKE_RUNS) if self.smoke else full
+
+
+@dataclass(frozen=True)
+class Line:
+    """One number or claim of the paper beside ours; `why` where they do not agree, or what was decided."""
+
+    what: str
+    paper: str
+    ours: str
+    agrees: str = OPEN
+    why: str = ""
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """All there is to say of one result."""
+
+    rows: Rows  # the data: the same on every machine
+    lines: Sequence[Line]
+    draw: "Callable[[Path], Figure]"
+    timing: Rows = field(default=())  # what differs from run to run
+
+
+def agrees(holds: bool) -> str:
+    """Whether a claim of the paper holds in our numbers."""
+    return YES if holds else NO
+
+
+def write(rows: Rows, path: Path) -> None:
+    """A CSV file: numbers to six digits, so that it changes only if a result does."""
+    try:
+        with path.open("w", newline="", encoding="utf-8") as file:
+            writer = csv.DictWriter(file, list(rows[0]), lineterminator="\n")
+            writer.writeheader()
+            for row in rows:
+                writer.writerow(
+                    {name: f"{cell:.6g}" if isinstance(cell, float) else cell for name, cell in row.items()}
+                )
+    except OSError as error:
+        raise FileError(f"cannot write {path}: {error.strerror or error}") from error
+
+
+def read(path: Path) -> list[dict[str, str]]:
+    """What `write` wrote, every cell a text."""
+    with path.open(newline="", encoding="utf-8") as file:
+        return list(csv.DictReader(file))

@@ -1,0 +1,90 @@
+"""Studies as data: a line for each run or kind of run, means by instance and algorithm, and the time they took."""
+
+import math
+from collections.abc import Mapping
+from typing import Any
+
+from paretoguard.simulation.study import Study
+
+KIND = ("instance", "algorithm", "evidence", "delta")
+
+
+def run_rows(study: Study) -> list[dict[str, Any]]:
+    """One line for each run, in the order of the study's kinds."""
+    return [
+        {
+            "instance": str(run["instance"]),
+            "algorithm": str(run["algorithm"]),
+            "evidence": str(run["evidence"]),
+            "delta": float(run["delta"]),
+            "run": int(run["run"]),
+            "samples": int(run["samples"]),
+            "wrong_cpsi": int(run["wrong_cpsi"]),
+            "wrong_ecpsi": int(run["wrong_ecpsi"]),
+        }
+        for cell in study.cells
+        for run in study.records[study.of(cell)]
+    ]
+
+
+def summary_rows(study: Study) -> list[dict[str, Any]]:
+    """One line for each kind of run: samples, and both error rates with their limits."""
+    samples = ("guarantee", "runs", "mean", "std", "q05", "median", "q95")
+    errors = ("error_cpsi", "error_cpsi_upper", "error_ecpsi", "error_ecpsi_upper", "undecided")
+    return [{name: row[name] for name in (*KIND, *samples, *errors)} for row in study.summary()]
+
+
+def timing_rows(study: Study, paper_ms: Mapping[tuple[str, str], float] | None = None) -> list[dict[str, Any]]:
+    """CPU time of a run and of a sample, beside the paper's milliseconds where it gives them."""
+    theirs = paper_ms or {}
+    return [
+        {
+            **{name: row[name] for name in KIND},
+            "ms_per_run": 1e-6 * row["ns_per_sample"] * row["mean"],
+            "ns_per_sample": row["ns_per_sample"],
+            "paper_ms_per_run": theirs.get((row["instance"], row["algorithm"]), ""),
+        }
+        for row in study.summary()
+    ]
+
+
+def by_kind(study: Study, what: str = "mean") -> dict[str, dict[str, float]]:
+    """Mean samples, or another column of the summary, by instance and algorithm."""
+    found: dict[str, dict[str, float]] = {}
+    for row in study.summary():
+        found.setdefault(row["instance"], {})[row["algorithm"]] = row[what]
+    return found
+
+
+def same_mean(study: Study, instance: str, first: str, second: str) -> bool:
+    """Are two means of samples closer than twice the standard error of their difference?"""
+    mean, std = by_kind(study)[instance], by_kind(study, "std")[instance]
+    runs = by_kind(study, "runs")[instance]
+    error = math.sqrt(std[first] ** 2 / runs[first] + std[second] ** 2 / runs[second])
+    return abs(mean[first] - mean[second]) < 2.0 * error
+
+
+def listed(by_algorithm: Mapping[str, float]) -> str:
+    """All of them in words.
+
+    >>> listed({"e-cape": 54263.2, "uniform": 128538.0})
+    'e-cape 54,263; uniform 128,538'
+    """
+    return "; ".join(f"{name} {value:,.0f}" for name, value in by_algorithm.items())
+
+
+def fewest(by_algorithm: Mapping[str, float]) -> str:
+    """The algorithm with the least."""
+    return min(by_algorithm, key=lambda name: by_algorithm[name])
+
+
+def within(study: Study) -> bool:
+    """Does no kind of run err more often than its delta?"""
+    return all(row["error_ecpsi"] <= row["delta"] for row in study.summary())
+
+
+def most_errors(study: Study) -> str:
+    """The largest share of runs with a false claim, and the largest limit."""
+    rows = study.summary()
+    share, limit = (max(row[name] for row in rows) for name in ("error_ecpsi", "error_ecpsi_upper"))
+    return f"at most {share:.1%} of runs (95% limit {limit:.1%})"
