@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from paretoguard.cli.failures import fail
+from paretoguard.cli.failures import INTERRUPTED, fail
 from paretoguard.cli.options import Json, Threads
 
 if TYPE_CHECKING:
-    from paretoguard.papers.outcome import Outcome
+    from paretoguard.papers.outcome import Effort, Outcome
 
 EXAMPLES = """[bold]Examples[/bold]
   paretoguard paper
@@ -40,8 +40,9 @@ def paper(
 
     Writes for each result its data (.csv), the comparison (.comparison.csv), a picture (.svg and .png) and times.
     """
-    from paretoguard.cli.screen import print_json
+    from paretoguard.cli.screen import print_json, remarks
     from paretoguard.papers import NAMES, script
+    from paretoguard.papers.outcome import Effort
 
     if name is not None and every:
         raise fail("both a NAME and --all were given; give one of them")
@@ -49,10 +50,27 @@ def paper(
         _list(json)
         return
     scripts = {one: script(one) for one in (NAMES if name is None else [name])}
-    folder = out if out is not None else Path(mkdtemp(prefix="paretoguard-")) if smoke else FOLDER
-    found = {one: _reproduce(one, module, folder, smoke, threads, json) for one, module in scripts.items()}
+    folder, effort = _folder(out, smoke), Effort(smoke, threads)
+    found: dict[str, Any] = {}
+    try:
+        for one, module in scripts.items():
+            found[one] = _reproduce(one, module, folder, effort, json)
+    except KeyboardInterrupt:
+        remarks().print(f"interrupted; finished: {', '.join(found) or 'none'}")
+    interrupted = len(found) < len(scripts)
     if json:
-        print_json({"folder": str(folder), "smoke": smoke, "results": found})
+        print_json({"folder": str(folder), "smoke": smoke, "interrupted": interrupted, "results": found})
+    if interrupted:
+        raise typer.Exit(INTERRUPTED)
+
+
+def _folder(out: Path | None, smoke: bool) -> Path:
+    """Where files go; a few runs never overwrite the committed results."""
+    if not smoke:
+        return out or FOLDER
+    if out is not None and out.resolve() == FOLDER.resolve():
+        raise fail(f"--smoke would overwrite the results in {FOLDER}; leave --out away, or name another folder")
+    return out or Path(mkdtemp(prefix="paretoguard-"))
 
 
 def _list(json: bool) -> None:
@@ -68,16 +86,15 @@ def _list(json: bool) -> None:
     answers().print("paretoguard paper NAME runs one of them, --all all, --smoke with a few runs each")
 
 
-def _reproduce(name: str, module: Any, folder: Path, smoke: bool, threads: int | None, json: bool) -> dict[str, Any]:
+def _reproduce(name: str, module: Any, folder: Path, effort: "Effort", json: bool) -> dict[str, Any]:
     from paretoguard.cli.live import compiling
     from paretoguard.cli.screen import remarks
     from paretoguard.papers.folder import keep
-    from paretoguard.papers.outcome import Effort
 
     console, begun = remarks(), time.monotonic()
     console.print(f"{name}: {module.TITLE}")
     with compiling(console):
-        outcome = module.reproduce(Effort(smoke, threads))
+        outcome = module.reproduce(effort)
     seconds = time.monotonic() - begun
     files = keep(name, outcome, folder, seconds)
     if not json:

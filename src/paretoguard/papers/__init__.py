@@ -1,4 +1,4 @@
-"""The results of the paper (Kone, Kaufmann and Richert 2025) and some beyond it: a script for each, named as its data."""
+"""The results of Kone, Kaufmann and Richert (2025) and some beyond: a script for each, named as its data."""
 
 from importlib import import_module
 from types import ModuleType

@@ -13,12 +13,12 @@ if TYPE_CHECKING:
 
 Rows = Sequence[Mapping[str, Any]]
 YES, NO, OPEN = "yes", "no", "–"
-SMOKE_RUNS = 4
+SMOKE_RUNS, SMOKE_ITEMS = 4, 2
 
 
 @dataclass(frozen=True)
 class Effort:
-    """How much to simulate: everything, or just enough to see that it works; the numbers are the same on any threads."""
+    """How much to simulate: everything, or just enough to see that it works; threads change no number."""
 
     smoke: bool = False
     threads: int | None = None
@@ -26,6 +26,10 @@ class Effort:
     def runs(self, full: int) -> int:
         """So many runs of each kind."""
         return min(full, SMOKE_RUNS) if self.smoke else full
+
+    def first(self, items: Sequence[str]) -> Sequence[str]:
+        """All of them, or just the first few."""
+        return items[:SMOKE_ITEMS] if self.smoke else items
 
 
 @dataclass(frozen=True)

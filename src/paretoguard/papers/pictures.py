@@ -1,6 +1,7 @@
 """The pictures of the reproduction: instances beside the samples they take, and curves."""
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -8,52 +9,75 @@ from paretoguard.problem import Instance
 from paretoguard.report.canvas import figure_for, look, save
 from paretoguard.report.comparison import draw_runs, rows_by_instance
 from paretoguard.report.front import settled
-from paretoguard.report.instance_map import draw_plane, draw_solid
+from paretoguard.report.instance_map import draw_plane, draw_solid, write_names
 from paretoguard.report.palette import QUIET, SERIES
-from paretoguard.report.panels import Panel, write_words
+from paretoguard.report.panels import write_words
 from paretoguard.simulation.study import Study
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-MOST_ARMS = 12  # in a solid: of more, two objectives are shown
+MOST_ARMS = 12  # in a solid: more are shown two objectives at a time
+DARK, GRID = "#222222", "#E8E8E8"
 SHAPES = ("o", "s", "^", "D", "v", "P")
 CAPTION = (
     "Left: the true means, ★ optimal, ▽ dominated, ✕ infeasible; shaded where the constraints hold. Right: points are "
-    "runs;\nbar: quartiles and median; line: 5% to 95%. wrong: share of runs with a false claim, and its 95% limit."
+    "runs; bar: quartiles\nand median; line: 5% to 95%. wrong: share of runs with a false claim, and its 95% limit."
 )
 
 
-def draw_trials(study: Study, path: Path) -> "Figure":
-    """For each instance: where its arms are, and the samples that each kind of run took."""
+def draw_trials(study: Study, note: str, path: Path) -> "Figure":
+    """For each instance: where its arms are, and the samples that each kind of run took; a note below."""
     instances = {cell.instance.name: cell.instance for cell in study.cells}
     rows = rows_by_instance(study)
+    heights = [_height(instances[name]) for name in rows]
     with look():
-        figure = figure_for(None, 9.6, 0.7 + 3.4 * len(rows))
-        grid = figure.add_gridspec(len(rows), 2, width_ratios=[4, 5])
-        planes = []
+        figure = figure_for(None, 9.6, 0.75 + sum(heights))
+        grid = figure.add_gridspec(len(rows), 2, width_ratios=[4, 5], height_ratios=heights)
+        maps = []
         for place, (name, kinds) in enumerate(rows.items()):
-            left = grid[place, 0]
-            if _is_solid(instances[name]):
-                draw_solid(figure.add_subplot(left, projection="3d"), instances[name])
-            else:
-                planes.append((draw_plane(figure.add_subplot(left), instances[name]), instances[name]))
-            draw_runs(figure.add_subplot(grid[place, 1]), name, kinds)
-        figure.supxlabel(CAPTION, x=0.012, ha="left", size=7.5, color=QUIET, parse_math=False)
-        _write_words(figure, planes)
+            maps += _draw_maps(figure, grid[place, 0], instances[name])
+            draw_runs(figure.add_subplot(grid[place, 1]), "", kinds)
+        figure.supxlabel(f"{note}\n{CAPTION}", x=0.012, ha="left", size=7.5, color=QUIET, parse_math=False)
+        renderer = settled(figure)
+        for write in maps:
+            write(renderer)
         save(figure, path)
     return figure
 
 
-def _is_solid(instance: Instance) -> bool:
-    arms, objectives = instance.means.shape
-    return objectives == 3 and arms <= MOST_ARMS
+def _planes(instance: Instance) -> list[tuple[str, str]]:
+    """Pairs of objectives to show: the first against each other, but none of a solid with few arms."""
+    first, *others = instance.problem.objectives
+    return [] if len(others) == 2 and len(instance.means) <= MOST_ARMS else [(first, other) for other in others]
 
 
-def _write_words(figure: "Figure", planes: Sequence[tuple[Panel, Instance]]) -> None:
-    renderer = settled(figure)
-    for panel, instance in planes:
-        write_words(panel, instance.problem, renderer)
+def _height(instance: Instance) -> float:
+    return 3.2 * max(1.0, 0.95 * len(_planes(instance)))
+
+
+def _draw_maps(figure: "Figure", place: Any, instance: Instance) -> list[Any]:
+    """The instance; gives what writes its words once the layout is settled."""
+    planes = _planes(instance)
+    title: dict[str, Any] = {
+        "label": instance.name,
+        "loc": "left",
+        "fontsize": 10,
+        "fontweight": "bold",
+        "parse_math": False,
+    }
+    if not planes:
+        axes = figure.add_subplot(place, projection="3d")
+        axes.set_title(**title)
+        return [partial(write_names, draw_solid(axes, instance))]
+    writers, grid = [], place.subgridspec(len(planes), 1)
+    for row, pair in enumerate(planes):
+        axes = figure.add_subplot(grid[row])
+        if row == 0:
+            axes.set_title(**title)
+        writers.append(partial(write_words, draw_plane(axes, instance, pair), instance.problem))
+    return writers
 
 
 def draw_growth(epsilons: Sequence[float], costs: Mapping[str, Sequence[float]], path: Path) -> "Figure":
@@ -61,97 +85,107 @@ def draw_growth(epsilons: Sequence[float], costs: Mapping[str, Sequence[float]],
     with look():
         figure = figure_for(None, 6.4, 4.2)
         axes = figure.subplots()
-        for (name, cost), colour, shape in zip(costs.items(), SERIES, SHAPES, strict=False):
-            axes.plot(epsilons, cost, color=colour, marker=shape, label=name)
+        for place, (name, cost) in enumerate(costs.items()):
+            axes.plot(epsilons, cost, label=name, **_style(place), linestyle="-")
         last = costs["two-stage"][-1]
         line = [last * (epsilons[-1] / eps) ** 2 for eps in epsilons]
-        axes.plot(epsilons, line, color="#5F5F5F", linestyle=":", label="predicted: proportional to 1/eps²")
-        axes.set(xscale="log", yscale="log", xlabel="eps: distance of two arms to the border", ylabel="mean samples")
+        axes.plot(epsilons, line, color=DARK, linestyle=":", zorder=3, label="predicted: proportional to 1/eps²")
+        axes.set(xscale="log", yscale="log", ylabel="mean samples")
+        axes.set_xlabel("eps: distance of two arms to the border, in y (std 2.5)")
         axes.set_xticks(epsilons, [f"{eps:g}" for eps in epsilons])
         axes.minorticks_off()
+        axes.invert_xaxis()
+        axes.grid(axis="y", color=GRID)
         axes.legend(frameon=False)
         save(figure, path)
     return figure
 
 
 def draw_ratios(rows: Sequence[Mapping[str, Any]], path: Path) -> "Figure":
-    """Samples over the lower bound: a panel for each evidence, a line for each instance."""
-    evidence = list(dict.fromkeys(row["evidence"] for row in rows if row["algorithm"] != "game-cpsi"))
-    names = list(dict.fromkeys(row["instance"] for row in rows))
-    algorithms = list(dict.fromkeys(row["algorithm"] for row in rows))
-    with look():
-        figure = figure_for(None, 11.5, 1.3 + 0.32 * len(names))
-        panels: Any = figure.subplots(1, len(evidence), sharey=True)
-        for kind, axes in zip(evidence, panels, strict=True):
-            for place, algorithm in enumerate(algorithms):
-                here = [
-                    row for row in rows
-                    if row["algorithm"] == algorithm
-                    and (row["evidence"] == kind or (algorithm == "game-cpsi" and kind == evidence[0]))
-                ]  # fmt: skip
-                heights = [names.index(row["instance"]) + 0.12 * (place - 2) for row in here]
-                style = {"color": SERIES[place], "marker": SHAPES[place], "linestyle": "none", "markersize": 4.5}
-                axes.plot([row["ratio"] for row in here], heights, label=algorithm, **style)
-            axes.set_title(kind, loc="left", fontweight="bold")
-            axes.set_xscale("log")
-            axes.set_xlabel("samples / (T log 1/δ)", color=QUIET)
-            axes.grid(axis="both", color="#EEEEEE")
-            axes.axvline(1.0, color="#8A8A8A", linewidth=0.8)
-        panels[0].set_yticks(range(len(names)), names, parse_math=False)
-        panels[0].invert_yaxis()
-        handles, labels = panels[0].get_legend_handles_labels()
-        figure.legend(handles, labels, loc="outside lower center", ncols=len(labels), frameon=False)
-        save(figure, path)
-    return figure
-
-
-def draw_errors(rows: Sequence[Mapping[str, Any]], path: Path) -> "Figure":
-    """Error rates with their limits, over delta: below 1 is within it."""
-    evidence = list(dict.fromkeys(row["evidence"] for row in rows))
-    names = list(dict.fromkeys(row["instance"] for row in rows))
-    deltas = list(dict.fromkeys(row["delta"] for row in rows))
-    with look():
-        figure = figure_for(None, 9.6, 1.2 + 0.36 * len(names))
-        panels: Any = figure.subplots(1, len(evidence), sharey=True)
-        for kind, axes in zip(evidence, panels, strict=True):
-            for place, delta in enumerate(deltas):
-                here = [row for row in rows if row["evidence"] == kind and row["delta"] == delta]
-                heights = [names.index(row["instance"]) + 0.22 * (place - 1) for row in here]
-                for height, row in zip(heights, here, strict=True):
-                    ends = [row["error_ecpsi"] / delta, row["error_ecpsi_upper"] / delta]
-                    axes.plot(ends, [height, height], color=SERIES[place], linewidth=1.1)
-                shares = [row["error_ecpsi"] / delta for row in here]
-                style = {"color": SERIES[place], "marker": SHAPES[place], "linestyle": "none", "markersize": 5}
-                axes.plot(shares, heights, label=f"δ = {delta:g}", **style)
-            axes.set_title(kind, loc="left", fontweight="bold")
-            axes.axvline(1.0, color="#222222", linewidth=0.9, linestyle="--")
-            axes.set_xlabel("error rate over δ; the line ends at its 95% limit", color=QUIET)
-            axes.grid(axis="both", color="#EEEEEE")
-        panels[0].set_yticks(range(len(names)), names, parse_math=False)
-        panels[0].invert_yaxis()
-        panels[-1].legend(frameon=False, loc="lower right")
-        save(figure, path)
-    return figure
+    """Samples over the lower bound: a panel for each evidence, Game-cPSI with the evidence of its own in the first."""
+    algorithms, first = _names(rows, "algorithm"), rows[0]["evidence"]
+    shown = [{**row, "evidence": first} if row["algorithm"] == "game-cpsi" else row for row in rows]
+    xlabel = "samples over T log(1/δ)"
+    return _draw_dots(shown, "evidence", "algorithm", algorithms, "ratio", path, xlabel=xlabel)
 
 
 def draw_choices(rows: Sequence[Mapping[str, Any]], path: Path) -> "Figure":
     """Two-stage over e-cAPE for each choice: on which side of 1?"""
-    names = list(dict.fromkeys(row["instance"] for row in rows))
-    choices = list(dict.fromkeys(row["choice"] for row in rows))
+    xlabel = "samples of two-stage over those of e-cAPE; right of the line, e-cAPE needs fewer"
+    shown = [{**row, "all": ""} for row in rows]
+    return _draw_dots(shown, "all", "choice", _names(rows, "choice"), "ratio", path, xlabel=xlabel)
+
+
+def draw_errors(rows: Sequence[Mapping[str, Any]], path: Path) -> "Figure":
+    """Error rates with their limits, over delta: below 1 is within it."""
+    shown = [
+        {
+            **row,
+            "level": f"δ = {row['delta']:g}",
+            "share": row["error_ecpsi"] / row["delta"],
+            "limit": row["error_ecpsi_upper"] / row["delta"],
+        }
+        for row in rows
+    ]
+    xlabel = "errors over δ; a line ends at the 95% limit"
+    levels = _names(shown, "level")
+    return _draw_dots(shown, "evidence", "level", levels, "share", path, xlabel=xlabel, log=False)
+
+
+def _draw_dots(
+    rows: Sequence[Mapping[str, Any]],
+    panel: str,
+    series: str,
+    kinds: Sequence[str],
+    value: str,
+    path: Path,
+    *,
+    xlabel: str,
+    log: bool = True,
+) -> "Figure":
+    """A panel for each of one column, in it a row for each instance, in that a mark for each kind of the series."""
+    names, panels = _names(rows, "instance"), _names(rows, panel)
     with look():
-        figure = figure_for(None, 8.4, 1.2 + 0.42 * len(names))
-        axes = figure.subplots()
-        for place, choice in enumerate(choices):
-            here = [row for row in rows if row["choice"] == choice]
-            heights = [names.index(row["instance"]) + 0.11 * (place - 2.5) for row in here]
-            style = {"color": SERIES[place], "marker": SHAPES[place], "linestyle": "none", "markersize": 5}
-            axes.plot([row["ratio"] for row in here], heights, label=choice, **style)
-        axes.axvline(1.0, color="#222222", linewidth=0.9, linestyle="--")
-        axes.set_xscale("log")
-        axes.set_xlabel("samples of two-stage over those of e-cAPE; right of 1, e-cAPE needs fewer", color=QUIET)
-        axes.set_yticks(range(len(names)), names, parse_math=False)
-        axes.invert_yaxis()
-        axes.grid(axis="both", color="#EEEEEE")
-        figure.legend(loc="outside right upper", frameon=False)
+        figure = figure_for(None, 3.2 + max(3.2, 2.1 * len(panels)), 1.3 + 0.42 * len(names))
+        every: Any = figure.subplots(1, len(panels), sharey=True, squeeze=False)[0]
+        for word, axes in zip(panels, every, strict=True):
+            for place, kind in enumerate(kinds):
+                here = [row for row in rows if row[panel] == word and row[series] == kind]
+                shift = 0.7 * ((place + 0.5) / len(kinds) - 0.5)
+                heights = [names.index(row["instance"]) + shift for row in here]
+                for height, row in zip(heights, here, strict=True):
+                    if "limit" in row:
+                        axes.plot([row[value], row["limit"]], [height] * 2, color=SERIES[place], linewidth=1.1)
+                axes.plot([row[value] for row in here], heights, linestyle="none", label=kind, **_style(place))
+            _set_rows(axes, names, word, log)
+        every[0].set_yticks(range(len(names)), names, parse_math=False)
+        every[0].tick_params(axis="y", length=0)
+        every[0].invert_yaxis()
+        figure.supxlabel(xlabel, size=9)
+        handles, labels = every[0].get_legend_handles_labels()
+        figure.legend(handles, labels, loc="outside upper left", ncols=len(labels), frameon=False, columnspacing=1.2)
         save(figure, path)
     return figure
+
+
+def _set_rows(axes: "Axes", names: Sequence[str], title: str, log: bool) -> None:
+    from matplotlib.ticker import FuncFormatter
+
+    axes.set_title(title, loc="left", fontsize=9.5, fontweight="bold")
+    if log:
+        axes.set_xscale("log")
+        axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
+    for height in range(1, len(names)):
+        axes.axhline(height - 0.5, color=GRID, linewidth=0.8, zorder=0)
+    axes.grid(axis="x", color=GRID)
+    axes.set_axisbelow(True)
+    axes.axvline(1.0, color=DARK, linewidth=0.9, linestyle="--", zorder=1)
+    axes.set_ylim(-0.5, len(names) - 0.5)
+
+
+def _names(rows: Sequence[Mapping[str, Any]], column: str) -> list[str]:
+    return list(dict.fromkeys(row[column] for row in rows))
+
+
+def _style(place: int) -> dict[str, Any]:
+    return {"color": SERIES[place], "marker": SHAPES[place], "markersize": 4.5}

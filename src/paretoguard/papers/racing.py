@@ -16,6 +16,7 @@ TITLE = "Hard for racing: five and ten arms"
 INSTANCES = ["racing-5", "racing-10"]
 ALGORITHMS = ["e-cape", "two-stage", "racing", "uniform"]
 DELTA, RUNS = 0.01, 250
+NOTE = "The paper shows its means only in pictures that are lost: these are ours, in the setting that it describes."
 
 
 def predicted(name: str) -> float:
@@ -38,6 +39,8 @@ def reproduce(effort: Effort) -> Outcome:
         for rival in ("e-cape", "two-stage"):
             ratio = found[name]["racing"] / found[name][rival]
             lines.append(Line(f"{name}: racing over {rival}", "above 1", f"{ratio:.2f}", agrees(ratio > 1)))
+        ratio = found[name]["two-stage"] / found[name]["e-cape"]
+        lines.append(Line(f"{name}: two-stage over e-cape", "close to 1 in theory", f"{ratio:.2f}"))
         ours = f"{found[name]['racing']:,.0f}"
         lines.append(Line(f"{name}: racing, predicted by the analysis", f"{predicted(name):,.0f}", ours))
     growth = found["racing-10"]["racing"] / found["racing-5"]["racing"]
@@ -45,4 +48,4 @@ def reproduce(effort: Effort) -> Outcome:
     close = abs(growth / expected - 1) < 0.2
     lines.append(Line("racing, ten arms over five", f"{expected:.2f} (predicted)", f"{growth:.2f}", agrees(close)))
     lines.append(Line("errors", "negligible at δ = 0.01", most_errors(study), agrees(within(study))))
-    return Outcome(run_rows(study), lines, partial(draw_trials, study), timing_rows(study))
+    return Outcome(run_rows(study), lines, partial(draw_trials, study, NOTE), timing_rows(study))

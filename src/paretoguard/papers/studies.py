@@ -73,9 +73,21 @@ def listed(by_algorithm: Mapping[str, float]) -> str:
     return "; ".join(f"{name} {value:,.0f}" for name, value in by_algorithm.items())
 
 
-def fewest(by_algorithm: Mapping[str, float]) -> str:
-    """The algorithm with the least."""
-    return min(by_algorithm, key=lambda name: by_algorithm[name])
+def not_beaten(study: Study, instance: str, ours: str) -> str:
+    """The rivals that do not clearly need more samples, in words; none if all do.
+
+    >>> from paretoguard.simulation.study import simulate
+    >>> not_beaten(simulate("two-stage-gap", algorithms=["e-cape", "two-stage"], runs=20), "two-stage-gap", "two-stage")
+    'e-cape needs fewer'
+    """
+    mean = by_kind(study)[instance]
+    words = []
+    for rival in mean:
+        if rival != ours and same_mean(study, instance, ours, rival):
+            words.append(f"{rival} cannot be told apart")
+        elif mean[rival] < mean[ours]:
+            words.append(f"{rival} needs fewer")
+    return "; ".join(words)
 
 
 def within(study: Study) -> bool:

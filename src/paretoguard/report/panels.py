@@ -153,12 +153,15 @@ def _write_names(panel: Panel, renderer: "RendererAgg", taken: list[Box]) -> Non
 
 
 def _name(panel: Panel, verdict: Verdict) -> "Annotation":
+    return name_text(panel.axes, verdict, (verdict.mean[panel.x.name], verdict.mean[panel.y.name]))
+
+
+def name_text(axes: "Axes", verdict: Verdict, point: tuple[float, float]) -> "Annotation":
     """The name of an arm, at its point until a place is found for it."""
     from matplotlib.patheffects import withStroke
 
-    point = (verdict.mean[panel.x.name], verdict.mean[panel.y.name])
     weight = "bold" if verdict.status == OPTIMAL else "normal"
-    text = panel.axes.annotate(verdict.arm, point, (0, 0), textcoords="offset points", parse_math=False, zorder=5)
+    text = axes.annotate(verdict.arm, point, (0, 0), textcoords="offset points", parse_math=False, zorder=5)
     text.set(fontsize=FONT, fontweight=weight, color="#222222", in_layout=False)
     text.set_path_effects([withStroke(linewidth=2, foreground=HALO)])
     return text
