@@ -25,7 +25,7 @@ SUMMARY = [
     *("instance", "algorithm", "evidence", "delta", "guarantee", "runs", "mean", "std", "median", "q05", "q95"),
     *("error_cpsi", "error_cpsi_upper", "error_ecpsi", "error_ecpsi_upper", "undecided", "ns_per_sample", "task"),
 ]
-COMMANDS = ("demo", "run", "simulate")
+COMMANDS = ("demo", "run", "simulate", "plan", "paper")
 
 
 def run(*arguments: str, width: int = 120) -> Any:

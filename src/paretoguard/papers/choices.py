@@ -65,7 +65,7 @@ def _choices(instance: Instance) -> dict[str, list[dict[str, Any]]]:
         return [{"instance": on, "algorithms": name, "delta": DELTA, **more} for name in ("e-cape", "two-stage")]
 
     first, second = both()
-    alone = [{**second, "instance": part} for part in (_incomparable(instance), _feasible_alone(instance))]
+    alone = [{**second, "instance": part} for part in (incomparable(instance), feasible_alone(instance))]
     return {
         AS_DECIDED: [first, second],
         "split": [first, {**second, "delta": DELTA / 2}],
@@ -77,13 +77,14 @@ def _choices(instance: Instance) -> dict[str, list[dict[str, Any]]]:
 
 
 def _costs(found: Sequence[Mapping[str, Any]]) -> dict[str, float]:
-    """Mean samples of either, their ratio, and twice its standard error."""
+    """Mean samples of both, their ratio, and twice its standard error."""
     e_cape, *stages = found
     two_stage = sum(row["mean"] for row in stages)
     ratio = two_stage / e_cape["mean"]
     variances = [row["std"] ** 2 / row["runs"] for row in (e_cape, *stages)]
     relative = math.sqrt(variances[0] / e_cape["mean"] ** 2 + sum(variances[1:]) / two_stage**2)
-    return {"e-cape": e_cape["mean"], "two-stage": two_stage, "ratio": ratio, "error": 2.0 * ratio * relative}
+    costs = {"e-cape": e_cape["mean"], "two-stage": two_stage, "ratio": ratio, "error": 2.0 * ratio * relative}
+    return {"runs": e_cape["runs"], **costs}
 
 
 def _changed(instance: Instance, arms: Sequence[int], name: str, **fields: Any) -> Instance:
@@ -99,13 +100,13 @@ def _reversed(instance: Instance) -> Instance:
     return _changed(instance, range(len(instance.problem.arms))[::-1], f"{instance.name}, reversed")
 
 
-def _feasible_alone(instance: Instance) -> Instance:
+def feasible_alone(instance: Instance) -> Instance:
     """What stage 2 has to do, without the samples of stage 1."""
     feasible = np.flatnonzero(instance.truth().is_feasible).tolist()
     return _changed(instance, feasible, f"{instance.name}, feasible arms", constraints=())
 
 
-def _incomparable(instance: Instance) -> Instance:
+def incomparable(instance: Instance) -> Instance:
     """What stage 1 has to do: two more objectives, in which every arm is far from all others, leave stage 2 nothing."""
     problem = instance.problem
     places = FAR * np.arange(len(problem.arms))

@@ -4,6 +4,7 @@ python -m paretoguard.papers.folder papers/kone2025    fills the tables of READM
 """
 
 import sys
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict
 from pathlib import Path
 
@@ -16,16 +17,14 @@ START, END = "<!-- results -->\n", "<!-- end -->"
 
 
 def keep(name: str, outcome: Outcome, folder: Path, seconds: float) -> list[Path]:
-    """Write the data, the comparison, the times and the pictures of a result."""
+    """Write the data, the comparison, the pictures and the times of a result."""
     folder.mkdir(parents=True, exist_ok=True)
-    files = [folder / f"{name}{suffix}" for suffix in (".csv", ".comparison.csv", ".svg", ".png")]
+    files = [folder / f"{name}{suffix}" for suffix in (".csv", ".comparison.csv", ".svg", ".png", ".timing.csv")]
     write(outcome.rows, files[0])
     write([asdict(line) for line in outcome.lines], files[1])
-    for picture in files[2:]:
+    for picture in files[2:4]:
         outcome.draw(picture)
-    if outcome.timing:
-        files.append(folder / f"{name}.timing.csv")
-        write(outcome.timing, files[-1])
+    write(outcome.timing, files[4])
     _keep_seconds(name, seconds, folder / TIMES)
     return files
 
@@ -42,33 +41,64 @@ def fill(page: str, folder: Path) -> str:
     _, end, after = rest.partition(END)
     if not start or not end:
         raise FileError(f"the page has no place for results: expected {START.strip()} and then {END}")
-    seconds = {row["result"]: float(row["seconds"]) for row in read(folder / TIMES)}
-    return before + start + "\n".join(_section(name, folder, seconds[name]) for name in NAMES) + end + after
+    parts = [_comparisons(folder), _runtimes(folder), _makings(folder), _pictures()]
+    return before + start + "\n\n".join(parts) + "\n" + end + after
 
 
-def _section(name: str, folder: Path, seconds: float) -> str:
-    lines = [
-        f"## {script(name).TITLE}",
-        f"`paretoguard paper {name}` · {_runs(name, folder)} · seed 0 · {seconds:.0f} s · [data]({name}.csv)",
-        "",
-        "| what | the paper | ours | agrees | |",
-        "|---|---|---|---|---|",
+def _comparisons(folder: Path) -> str:
+    columns = ("what", "paper", "ours", "agrees", "why")
+    cells = [
+        [f"[{name}](#{name})", *(row[column] for column in columns)]
+        for name in NAMES
+        for row in read(folder / f"{name}.comparison.csv")
     ]
-    for row in read(folder / f"{name}.comparison.csv"):
-        lines.append("| " + " | ".join(row[part] for part in ("what", "paper", "ours", "agrees", "why")) + " |")
-    return "\n".join([*lines, "", f"![{script(name).TITLE}]({name}.png)", ""])
+    return _table(["result", "what", "the paper", "ours", "agrees", "why, or what was decided"], cells)
+
+
+def _runtimes(folder: Path) -> str:
+    """Table 2 of the paper."""
+    cells = [
+        [row["instance"], row["algorithm"], f"{float(row['paper_ms_per_run']):,.0f}", f"{float(row['ms_per_run']):.2f}"]
+        for name in NAMES
+        for row in read(folder / f"{name}.timing.csv")
+        if row["paper_ms_per_run"]
+    ]
+    title = "Table 2 of the paper, milliseconds of CPU time a run (another machine, and mostly other means):"
+    return f"{title}\n\n" + _table(["instance", "algorithm", "the paper", "ours"], cells)
+
+
+def _makings(folder: Path) -> str:
+    """How each result was made, and how long that took."""
+    seconds = {row["result"]: float(row["seconds"]) for row in read(folder / TIMES)}
+    cells = [
+        [f"`paretoguard paper {name}`", _runs(name, folder), "0", f"{seconds[name]:.0f}", _links(name)]
+        for name in NAMES
+    ]
+    cells.append(["`paretoguard paper --all`", "", "0", f"{sum(seconds[name] for name in NAMES):.0f}", ""])
+    return _table(["command", "runs of each kind", "seed", "seconds", "data"], cells)
+
+
+def _links(name: str) -> str:
+    kinds = {"data": ".csv", "comparison": ".comparison.csv", "times": ".timing.csv", "picture": ".svg"}
+    return " · ".join(f"[{word}]({name}{suffix})" for word, suffix in kinds.items())
+
+
+def _pictures() -> str:
+    return "\n\n".join(f"## {name}\n{script(name).TITLE}.\n\n![{script(name).TITLE}]({name}.png)" for name in NAMES)
+
+
+def _table(heads: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    lines = [heads, ["---"] * len(heads), *rows]
+    return "\n".join("| " + " | ".join(cell.replace("|", "\\|") for cell in line) + " |" for line in lines)
 
 
 def _runs(name: str, folder: Path) -> str:
-    """How many runs of each kind there are."""
     rows = read(folder / f"{name}.csv")
     if "runs" in rows[0]:
         counts = sorted({int(row["runs"]) for row in rows})
-    elif "run" in rows[0]:
-        counts = [1 + max(int(row["run"]) for row in rows)]
     else:
-        counts = [script(name).RUNS]
-    return f"{counts[0]:,} runs" if len(counts) == 1 else f"{counts[0]:,} to {counts[-1]:,} runs"
+        counts = [1 + max(int(row["run"]) for row in rows)]
+    return f"{counts[0]:,}" if len(counts) == 1 else f"{counts[0]:,} to {counts[-1]:,}"
 
 
 def main() -> None:

@@ -2,7 +2,7 @@
 
 import csv
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -50,7 +50,7 @@ class Outcome:
     rows: Rows  # the data: the same on every machine
     lines: Sequence[Line]
     draw: "Callable[[Path], Figure]"
-    timing: Rows = field(default=())  # what differs from run to run
+    timing: Rows  # what differs from run to run
 
 
 def agrees(holds: bool) -> str:

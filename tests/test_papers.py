@@ -1,0 +1,220 @@
+"""The paper's results run, are the same every time, and stand in the committed folder as its page says."""
+
+import json
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+from typer.testing import CliRunner
+
+import paretoguard as pg
+from paretoguard.cli.app import app
+from paretoguard.cli.paper import FOLDER
+from paretoguard.papers import NAMES, bounds, choices, errors, folder
+from paretoguard.papers.outcome import Line, Outcome, read
+from paretoguard.papers.racing import predicted
+from paretoguard.report.solids import corners, faces
+
+ROOT = Path(__file__).parents[1]
+COMMITTED = ROOT / "papers" / "kone2025"
+SUFFIXES = (".csv", ".comparison.csv", ".svg", ".png", ".timing.csv")
+UNIT_BOX = [(0.0, 1.0)] * 3
+
+
+def paper(*arguments: str) -> Any:
+    return CliRunner().invoke(app, ["paper", *arguments], env={"COLUMNS": "120"})
+
+
+def test_smoke_runs_everything_and_writes_the_same_files_on_any_number_of_threads(tmp_path: Path) -> None:
+    one, two = tmp_path / "one", tmp_path / "two"
+    result = paper("--all", "--smoke", "--json", "--threads", "1", "--out", str(one))
+    assert result.exit_code == 0, result.output
+    assert paper("--all", "--smoke", "--threads", "2", "--out", str(two)).exit_code == 0
+
+    answer = json.loads(result.stdout)
+    assert list(answer["results"]) == list(NAMES)
+    assert answer["smoke"]
+    assert not answer["interrupted"]
+    for name, found in answer["results"].items():
+        assert found["files"] == [str(one / f"{name}{suffix}") for suffix in SUFFIXES]
+        assert {"what", "paper", "ours", "agrees", "why"} == set(found["comparison"][0])
+
+    written = {path.name for path in one.iterdir()}
+    assert written == {path.name for path in two.iterdir()}
+    for name in written:
+        if not name.endswith(".timing.csv"):
+            assert (one / name).read_bytes() == (two / name).read_bytes(), name
+    page = folder.fill(f"before\n{folder.START}{folder.END}\nafter", one)
+    assert all(f"({name}.png)" in page for name in NAMES)
+
+
+# --- the command -----------------------------------------------------------------------------------------------------
+
+
+def test_without_a_name_the_results_are_listed() -> None:
+    assert all(name in paper().stdout for name in NAMES)
+    assert list(json.loads(paper("--json").stdout)["results"]) == list(NAMES)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["racin"], "did you mean 'racing'"),
+        (["racing", "--all"], "both a NAME and --all"),
+        (["racing", "--smoke", "--out", str(FOLDER)], "--smoke would overwrite"),
+    ],
+)
+def test_refusals_say_what_to_do(arguments: list[str], said: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(ROOT)
+    result = paper(*arguments)
+    assert result.exit_code == 2
+    assert said in result.stderr
+
+
+def test_smoke_goes_to_a_temporary_folder(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("paretoguard.papers.script", lambda name: quick(name))
+    answer = json.loads(paper("racing", "--smoke", "--json").stdout)
+    assert not (tmp_path / FOLDER).exists()
+    assert Path(answer["folder"], "racing.csv").exists()
+
+
+def test_results_go_to_the_folder_of_the_paper_or_elsewhere(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("paretoguard.papers.script", lambda name: quick(name))
+    assert "3 in the paper" in paper("racing").stdout
+    assert (tmp_path / FOLDER / "racing.csv").read_text() == "samples\n7\n"
+    paper("racing", "--out", "there")
+    assert (tmp_path / "there" / "racing.comparison.csv").exists()
+
+
+def test_ctrl_c_keeps_the_results_that_had_finished(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr("paretoguard.papers.script", lambda name: quick(name, stop=name == NAMES[2]))
+    result = paper("--all", "--smoke", "--json", "--out", str(tmp_path))
+    assert result.exit_code == 130
+    answer = json.loads(result.stdout)
+    assert answer["interrupted"]
+    assert list(answer["results"]) == list(NAMES[:2])
+    assert all((tmp_path / f"{name}.csv").exists() == (name in NAMES[:2]) for name in NAMES)
+
+
+def quick(name: str, *, stop: bool = False) -> Any:
+    """A script that is done at once, or interrupted."""
+
+    def reproduce(effort: Any) -> Outcome:
+        if stop:
+            raise pg.Interrupted(study=None)
+        timing = [{"instance": "one", "algorithm": "e-cape", "ms_per_run": 1.0, "paper_ms_per_run": ""}]
+        return Outcome([{"samples": 7}], [Line("number", "3 in the paper", "4")], lambda path: path.touch(), timing)  # type: ignore[arg-type, return-value]
+
+    return SimpleNamespace(TITLE=f"About {name}", reproduce=reproduce)
+
+
+# --- the committed folder --------------------------------------------------------------------------------------------
+
+
+def test_the_page_shows_what_was_measured() -> None:
+    page = (COMMITTED / "README.md").read_text(encoding="utf-8")
+    assert folder.fill(page, COMMITTED) == page
+
+
+def test_every_result_is_committed_at_full_size() -> None:
+    assert {path.name for path in COMMITTED.iterdir()} == {
+        *(f"{name}{suffix}" for name in NAMES for suffix in SUFFIXES), "README.md", folder.TIMES
+    }  # fmt: skip
+    runs = {name: read(COMMITTED / f"{name}.csv") for name in ("secukinumab", "covboost", "polyhedra", "racing")}
+    assert {name: 1 + max(int(row["run"]) for row in rows) for name, rows in runs.items()} == {
+        "secukinumab": 500, "covboost": 500, "polyhedra": 500, "racing": 250
+    }  # fmt: skip
+    for row in read(COMMITTED / "errors.csv"):
+        assert int(row["runs"]) == errors.RUNS[row["instance"], row["evidence"]]
+        assert float(row["error_cpsi"]) <= float(row["error_ecpsi"]) <= float(row["error_ecpsi_upper"])
+        if row["instance"] in errors.SHORT:
+            assert float(row["mean"]) < 5000
+    for row in read(COMMITTED / "bounds.csv"):
+        assert row["algorithm"] == "game-cpsi" or int(row["runs"]) == bounds.RUNS[row["evidence"]]
+
+
+def test_a_page_without_a_place_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(pg.FileError, match="<!-- results -->"):
+        folder.fill("nothing here", tmp_path)
+
+
+# --- what is compared ------------------------------------------------------------------------------------------------
+
+
+def test_a_choice_turns_the_order_only_where_both_sides_are_clear() -> None:
+    def row(choice: str, ratio: float, error: float) -> dict[str, Any]:
+        return {"instance": "one", "choice": choice, "ratio": ratio, "error": error}
+
+    decided = row(choices.AS_DECIDED, 1.5, 0.1)
+    told = choices.lines([decided, row("ties", 0.9, 0.2), row("split", 0.7, 0.1)])
+    assert [line.why for line in told] == ["", "changes no conclusion", "turns the order on one"]
+
+
+def test_errors_beyond_delta_are_said_to_be_so() -> None:
+    row = {"instance": "one", "evidence": "practical", "runs": 1000, "error_ecpsi": 0.005, "error_ecpsi_upper": 0.009}
+    told = errors.lines([{**row, "delta": delta} for delta in errors.DELTAS])
+    assert [line.agrees for line in told] == ["yes", "yes", "no"]
+    assert told[0].ours == "at most 0.500% (95% limit 0.900%), on one in 1,000 runs"
+
+
+def test_bounds_name_the_rivals_that_need_fewer() -> None:
+    row = {"instance": "one", "evidence": "practical", "runs": 100, "std": 10.0, "ratio": 2.0}
+    means = {"e-cape": 100.0, "two-stage": 80.0, "racing": 99.0, "uniform": 200.0}
+    told = bounds.lines([{**row, "algorithm": name, "mean": mean} for name, mean in means.items()])
+    assert (told[-1].ours, told[-1].agrees, told[-1].why) == ("0 of 1", "no", "one: two-stage fewer")
+
+
+def test_racing_is_predicted_to_cost_twice_as_much_with_twice_the_arms() -> None:
+    assert 1.8 < predicted("racing-10") / predicted("racing-5") < 2.2
+
+
+def test_stage_one_alone_and_stage_two_alone_are_parts_of_the_instance() -> None:
+    instance = pg.instances.load("two-stage-gap")
+    first, second = choices.incomparable(instance), choices.feasible_alone(instance)
+    assert first.truth().is_feasible.tolist() == instance.truth().is_feasible.tolist()
+    assert first.truth().is_pareto.tolist() == first.truth().is_feasible.tolist()
+    assert second.problem.arms == ("a1", "a2")
+    assert second.truth().pareto == instance.truth().pareto
+
+
+# --- solids ----------------------------------------------------------------------------------------------------------
+
+
+def solid(*constraints: str) -> pg.Problem:
+    goals = dict.fromkeys(("x", "y", "z"), "max")
+    return pg.Problem(goals, arms=["a"], noise=pg.Gaussian(1.0), constraints=constraints)
+
+
+@pytest.mark.parametrize(
+    ("constraints", "sizes"),
+    [
+        ((), [4, 4, 4, 4, 4, 4]),
+        (("x <= 1", "z >= 0"), [4, 4, 4, 4, 4, 4]),  # sides of the box already
+        (("x + y + z <= 1",), [3, 3, 3, 3]),
+        (("x <= y",), [3, 3, 4, 4, 4]),  # half a box
+        (("x + y + z <= 2.5",), [3, 4, 4, 4, 5, 5, 5]),  # a box without a corner
+        (("x >= 2",), []),
+    ],
+)
+def test_faces_of_simple_solids(constraints: tuple[str, ...], sizes: list[int]) -> None:
+    found = faces(solid(*constraints), UNIT_BOX)
+    assert sorted(len(face) for face in found) == sizes
+    for face in found:
+        assert convex(face)
+
+
+def convex(face: Any) -> bool:
+    """Do all corners of a plane polygon turn the same way?"""
+    sides = np.roll(face, -1, axis=0) - face
+    turns = np.cross(sides, np.roll(sides, -1, axis=0))
+    return bool(np.all(turns @ turns[0] > 0))
+
+
+def test_corners_of_whole_solids() -> None:
+    simplex = corners(solid("x >= 0", "y >= 0", "z >= 0", "x + y + z <= 1"))
+    assert sorted(map(tuple, simplex.tolist())) == [(0, 0, 0), (0, 0, 1), (0, 1, 0), (1, 0, 0)]
+    assert corners(solid("x <= y", "y <= z")).shape == (0, 3)
