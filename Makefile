@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed-dev
 DEMO_STAMP := $(VENV)/.installed
 
-.PHONY: demo test lint types layers unit kernel doctest figures versions clean
+.PHONY: demo test lint types layers unit kernel doctest figures paper versions clean
 
 demo: $(DEMO_STAMP)
 	$(BIN)/paretoguard demo
@@ -49,7 +49,12 @@ versions: $(STAMP)
 	$(BIN)/python -m pip freeze --exclude-editable --disable-pip-version-check >> tested-versions.txt
 
 figures: $(STAMP)
-	for figure in secukinumab trace baselines batches; do $(BIN)/python docs/figures/$$figure.py || exit 1; done
+	for figure in secukinumab trace batches; do $(BIN)/python docs/figures/$$figure.py || exit 1; done
+
+# The results of the paper at full size: about half an hour on two cores.
+paper: $(STAMP)
+	$(BIN)/paretoguard paper --all
+	$(BIN)/python -m paretoguard.papers.folder papers/kone2025
 
 clean:
 	rm -rf $(VENV) build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis src/*.egg-info

@@ -13,6 +13,7 @@ from paretoguard.files import loads
 
 ROOT = Path(__file__).parent.parent
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]
+PAGES += sorted((ROOT / "papers").glob("*/README.md"))
 
 
 def blocks(page: Path, language: str) -> list[str]:

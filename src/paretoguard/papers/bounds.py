@@ -41,7 +41,7 @@ def reproduce(effort: Effort) -> Outcome:
 
 def _settings(instance: Instance, effort: Effort) -> list[dict[str, Any]]:
     found = [
-        {"algorithms": ALGORITHMS, "evidence": evidence, "runs": effort.runs(RUNS[evidence])}
+        {"algorithms": effort.first(ALGORITHMS), "evidence": evidence, "runs": effort.runs(RUNS[evidence])}
         for evidence in effort.first(list(RUNS))
         if evidence != FOR_GAUSSIAN or instance.problem.space().gaussian
     ]

@@ -2,6 +2,7 @@
 
 - split: each stage of two-stage at delta/2;
 - fresh: stage 2 does not use the samples of stage 1;
+- form: stage 2 with e-cAPE's leader and challenger in place of APE's of 2023;
 - ties: the arms in reverse order, so that ties go to the highest index;
 - g = 4f, g = 10f: more evidence for feasibility than for pairs, as in the Theorem (about ten times with its 5^d).
 """
@@ -70,6 +71,7 @@ def _choices(instance: Instance) -> dict[str, list[dict[str, Any]]]:
         AS_DECIDED: [first, second],
         "split": [first, {**second, "delta": DELTA / 2}],
         "fresh": [first, *alone],
+        "form": [first, {**second, "algorithms": "two-stage:form=e-cape"}],
         "ties": both(_reversed(instance)),
         "g = 4f": both(evidence=Wider(factor=4.0)),
         "g = 10f": both(evidence=Wider(factor=10.0)),

@@ -11,7 +11,7 @@ from paretoguard.simulation.study import simulate
 
 TITLE = "Error rates of e-cAPE at δ = 0.1, 0.01 and 0.001"
 DELTAS = [0.1, 0.01, 0.001]
-SHORT = ["two-stage-gap", "random:K=4,d=2,m=1,noise=bernoulli", "explainability"]  # less than 5,000 samples a run
+SHORT = ["two-stage-gap", "explainability", "random:K=4,d=2,m=1,noise=bernoulli"]  # less than 5,000 samples a run
 LONGER = ["simplex", "ordered", "racing-5"]
 LONGEST = ["racing-10", "cube", "covboost", "secukinumab"]  # with `certified`, more than 5 ms a run
 RUNS = {

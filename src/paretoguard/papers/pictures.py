@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 MOST_ARMS = 12  # in a solid: more are shown two objectives at a time
 DARK, GRID = "#222222", "#E8E8E8"
-SHAPES = ("o", "s", "^", "D", "v", "P")
+SHAPES = ("o", "s", "^", "D", "v", "P", "X")
 CAPTION = (
     "Left: the true means, ★ optimal, ▽ dominated, ✕ infeasible; shaded where the constraints hold. Right: points are "
     "runs; bar: quartiles\nand median; line: 5% to 95%. wrong: share of runs with a false claim, and its 95% limit."
@@ -102,18 +102,16 @@ def draw_growth(epsilons: Sequence[float], costs: Mapping[str, Sequence[float]],
 
 
 def draw_ratios(rows: Sequence[Mapping[str, Any]], path: Path) -> "Figure":
-    """Samples over the lower bound: a panel for each evidence, Game-cPSI with the evidence of its own in the first."""
-    algorithms, first = _names(rows, "algorithm"), rows[0]["evidence"]
-    shown = [{**row, "evidence": first} if row["algorithm"] == "game-cpsi" else row for row in rows]
-    xlabel = "samples over T log(1/δ)"
-    return _draw_dots(shown, "evidence", "algorithm", algorithms, "ratio", path, xlabel=xlabel)
+    """Samples over the lower bound: a panel for each evidence, a mark for each algorithm."""
+    xlabel = "mean samples over T log(1/δ), where T is the lower bound of e-cPSI"
+    return _draw_dots(rows, "evidence", "algorithm", "ratio", path, xlabel=xlabel)
 
 
 def draw_choices(rows: Sequence[Mapping[str, Any]], path: Path) -> "Figure":
     """Two-stage over e-cAPE for each choice: on which side of 1?"""
     xlabel = "samples of two-stage over those of e-cAPE; right of the line, e-cAPE needs fewer"
     shown = [{**row, "all": ""} for row in rows]
-    return _draw_dots(shown, "all", "choice", _names(rows, "choice"), "ratio", path, xlabel=xlabel)
+    return _draw_dots(shown, "all", "choice", "ratio", path, xlabel=xlabel)
 
 
 def draw_errors(rows: Sequence[Mapping[str, Any]], path: Path) -> "Figure":
@@ -128,15 +126,13 @@ def draw_errors(rows: Sequence[Mapping[str, Any]], path: Path) -> "Figure":
         for row in rows
     ]
     xlabel = "errors over δ; a line ends at the 95% limit"
-    levels = _names(shown, "level")
-    return _draw_dots(shown, "evidence", "level", levels, "share", path, xlabel=xlabel, log=False)
+    return _draw_dots(shown, "evidence", "level", "share", path, xlabel=xlabel, log=False)
 
 
 def _draw_dots(
     rows: Sequence[Mapping[str, Any]],
     panel: str,
     series: str,
-    kinds: Sequence[str],
     value: str,
     path: Path,
     *,
@@ -144,19 +140,19 @@ def _draw_dots(
     log: bool = True,
 ) -> "Figure":
     """A panel for each of one column, in it a row for each instance, in that a mark for each kind of the series."""
-    names, panels = _names(rows, "instance"), _names(rows, panel)
+    names, panels, kinds = (_names(rows, column) for column in ("instance", panel, series))
     with look():
-        figure = figure_for(None, 3.2 + max(3.2, 2.1 * len(panels)), 1.3 + 0.42 * len(names))
+        figure = figure_for(None, 2.2 + max(6.0, 1.6 * len(panels)), 1.3 + 0.45 * len(names))
         every: Any = figure.subplots(1, len(panels), sharey=True, squeeze=False)[0]
         for word, axes in zip(panels, every, strict=True):
             for place, kind in enumerate(kinds):
                 here = [row for row in rows if row[panel] == word and row[series] == kind]
                 shift = 0.7 * ((place + 0.5) / len(kinds) - 0.5)
                 heights = [names.index(row["instance"]) + shift for row in here]
-                for height, row in zip(heights, here, strict=True):
-                    if "limit" in row:
-                        axes.plot([row[value], row["limit"]], [height] * 2, color=SERIES[place], linewidth=1.1)
                 axes.plot([row[value] for row in here], heights, linestyle="none", label=kind, **_style(place))
+                if "limit" in rows[0]:
+                    ends = [row[value] for row in here], [row["limit"] for row in here]
+                    axes.hlines(heights, *ends, color=SERIES[place], linewidth=1.1)
             _set_rows(axes, names, word, log)
         every[0].set_yticks(range(len(names)), names, parse_math=False)
         every[0].tick_params(axis="y", length=0)

@@ -24,7 +24,7 @@ LOOKS = {
     INFEASIBLE: Look("#D55E00", "X", 8.5, "#D55E00"),
     UNDECIDED: Look("#4D4D4D", "o", 8.0, "white"),
 }
-SERIES = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00")  # for algorithms
+SERIES = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00", "#000000")  # for algorithms
 FEASIBLE = "#E3EEE8"
 LINE = "#3C4A43"  # boundaries of constraints
 QUIET = "#5F5F5F"  # captions and notes
