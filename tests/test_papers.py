@@ -155,7 +155,8 @@ def test_a_choice_turns_the_order_only_where_both_sides_are_clear() -> None:
 
 
 def test_errors_beyond_delta_are_said_to_be_so() -> None:
-    row = {"instance": "one", "evidence": "practical", "runs": 1000, "error_ecpsi": 0.005, "error_ecpsi_upper": 0.009}
+    row = {"instance": "one", "evidence": "practical", "runs": 1000, "undecided": 0.0}
+    row |= {"error_ecpsi": 0.005, "error_ecpsi_upper": 0.009}
     told = errors.lines([{**row, "delta": delta} for delta in errors.DELTAS])
     assert [line.agrees for line in told] == ["yes", "yes", "no"]
     assert told[0].ours == "at most 0.500% (95% limit 0.900%), on one in 1,000 runs"

@@ -112,22 +112,13 @@ def _reproduce(name: str, module: Any, folder: Path, effort: "Effort", json: boo
 def _show(title: str, outcome: "Outcome") -> None:
     from paretoguard.cli.layout import slim
     from paretoguard.cli.screen import answers
+    from paretoguard.papers.studies import runtimes
 
     screen = answers()
     rows = [{"what": one.what, "the paper": one.paper, "ours": one.ours, "agrees": one.agrees} for one in outcome.lines]
     screen.print(slim(title, rows))
     for why in dict.fromkeys(one.why for one in outcome.lines if one.why):
         screen.print(f"  {why}")
-    timed = [row for row in outcome.timing if row["paper_ms_per_run"] != ""]
-    if timed:
-        screen.print(slim("Runtimes of a run (CPU)", [_runtime(row) for row in timed], right=("the paper", "ours")))
+    if timed := runtimes(outcome.timing):
+        screen.print(slim("CPU time of a run", timed, right=list(timed[0])[2:]))
     screen.print()
-
-
-def _runtime(row: Any) -> dict[str, str]:
-    return {
-        "instance": row["instance"],
-        "algorithm": row["algorithm"],
-        "the paper": f"{row['paper_ms_per_run']:,} ms",
-        "ours": f"{row['ms_per_run']:.2f} ms",
-    }

@@ -21,21 +21,22 @@ INSTANCES = [
 ALGORITHMS = ["e-cape", "two-stage", "racing", "uniform"]
 RUNS = {"practical": 200, "certified": 50, "lil": 50, "hanson-wright": 50, "theorem": 100}
 DELTA, GAME_SIZE, GAME_RUNS = 0.1, 15, 20
+BUDGET = 20_000_000  # a rare run never ends: after a misjudgement only a tie may be left to decide
 FOR_GAUSSIAN = "hanson-wright"  # the evidence that Bernoulli instances go without
 
 
 def reproduce(effort: Effort) -> Outcome:
-    """All named instances; Game-cPSI where K d is at most 15."""
+    """All named instances; Game-cPSI where K d is at most 15. The ratio takes the median, which no budget changes."""
     rows: list[dict[str, Any]] = []
     timing: list[dict[str, Any]] = []
     for name in effort.first(INSTANCES):
         instance = load(name)
         bound = lower_bound(instance).value
         for settings in _settings(instance, effort):
-            study = simulate(instance, delta=DELTA, threads=effort.threads, **settings)
+            study = simulate(instance, delta=DELTA, budget=BUDGET, threads=effort.threads, **settings)
             timing += timing_rows(study)
             for row in summary_rows(study):
-                rows.append({**row, "bound": bound, "ratio": row["mean"] / (bound * math.log(1.0 / DELTA))})
+                rows.append({**row, "bound": bound, "ratio": row["median"] / (bound * math.log(1.0 / DELTA))})
     return Outcome(rows, lines(rows), partial(draw_ratios, rows), timing)
 
 
@@ -57,7 +58,9 @@ def lines(rows: Sequence[Mapping[str, Any]]) -> list[Line]:
         here = [row for row in rows if row["evidence"] == evidence and row["algorithm"] in ("e-cape", "game-cpsi")]
         ratios = [row["ratio"] for row in here]
         ours = f"{min(ratios):.2f} to {max(ratios):.2f} on {len(ratios)} instances"
-        found.append(Line(f"{here[0]['algorithm']}, {evidence}: samples over T log(1/δ)", "not in the paper", ours))
+        found.append(
+            Line(f"{here[0]['algorithm']}, {evidence}: median samples over T log(1/δ)", "not in the paper", ours)
+        )
     names = list(dict.fromkeys(row["instance"] for row in rows))
     beaten = {name: fewer for name in names if (fewer := _fewer(rows, name))}
     what, ours = "instances where no rival needs fewer than e-cAPE", f"{len(names) - len(beaten)} of {len(names)}"

@@ -11,6 +11,7 @@ from pathlib import Path
 from paretoguard.errors import FileError
 from paretoguard.papers import NAMES, script
 from paretoguard.papers.outcome import Outcome, read, write
+from paretoguard.papers.studies import runtimes
 
 TIMES = "all.timing.csv"
 START, END = "<!-- results -->\n", "<!-- end -->"
@@ -57,14 +58,9 @@ def _comparisons(folder: Path) -> str:
 
 def _runtimes(folder: Path) -> str:
     """Table 2 of the paper."""
-    cells = [
-        [row["instance"], row["algorithm"], f"{float(row['paper_ms_per_run']):,.0f}", f"{float(row['ms_per_run']):.2f}"]
-        for name in NAMES
-        for row in read(folder / f"{name}.timing.csv")
-        if row["paper_ms_per_run"]
-    ]
-    title = "Table 2 of the paper, milliseconds of CPU time a run (another machine, and mostly other means):"
-    return f"{title}\n\n" + _table(["instance", "algorithm", "the paper", "ours"], cells)
+    rows = runtimes(row for name in NAMES for row in read(folder / f"{name}.timing.csv"))
+    title = "Table 2 of the paper: CPU time of a run (another machine, and mostly other means)."
+    return f"{title}\n\n" + _table(list(rows[0]), [list(row.values()) for row in rows])
 
 
 def _makings(folder: Path) -> str:

@@ -103,7 +103,7 @@ def draw_growth(epsilons: Sequence[float], costs: Mapping[str, Sequence[float]],
 
 def draw_ratios(rows: Sequence[Mapping[str, Any]], path: Path) -> "Figure":
     """Samples over the lower bound: a panel for each evidence, a mark for each algorithm."""
-    xlabel = "mean samples over T log(1/δ), where T is the lower bound of e-cPSI"
+    xlabel = "median samples over T log(1/δ), where T is the lower bound of e-cPSI"
     return _draw_dots(rows, "evidence", "algorithm", "ratio", path, xlabel=xlabel)
 
 

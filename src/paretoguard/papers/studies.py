@@ -1,7 +1,7 @@
 """Studies as data: a line for each run or kind of run, means by instance and algorithm, and the time they took."""
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from paretoguard.simulation.study import Study
@@ -46,6 +46,26 @@ def timing_rows(study: Study, paper_ms: Mapping[tuple[str, str], float] | None =
         }
         for row in study.summary()
     ]
+
+
+def runtimes(timing: Iterable[Mapping[str, Any]]) -> list[dict[str, str]]:
+    """Milliseconds of a run beside the paper's where it gives them, and both over those of e-cAPE, as texts."""
+    timed = [row for row in timing if row["paper_ms_per_run"] not in ("", None)]
+    found = []
+    for row in timed:
+        first = next(one for one in timed if one["instance"] == row["instance"] and one["algorithm"] == "e-cape")
+        theirs, ours = (float(row[column]) for column in ("paper_ms_per_run", "ms_per_run"))
+        found.append(
+            {
+                "instance": row["instance"],
+                "algorithm": row["algorithm"],
+                "the paper, ms": f"{theirs:,.0f}",
+                "ours, ms": f"{ours:.2f}",
+                "the paper, over e-cape": f"{theirs / float(first['paper_ms_per_run']):.2f}",
+                "ours, over e-cape": f"{ours / float(first['ms_per_run']):.2f}",
+            }
+        )
+    return found
 
 
 def by_kind(study: Study, what: str = "mean") -> dict[str, dict[str, float]]:
