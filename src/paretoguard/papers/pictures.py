@@ -142,7 +142,7 @@ def _draw_dots(
     """A panel for each of one column, in it a row for each instance, in that a mark for each kind of the series."""
     names, panels, kinds = (_names(rows, column) for column in ("instance", panel, series))
     with look():
-        figure = figure_for(None, 2.2 + max(6.0, 1.6 * len(panels)), 1.3 + 0.45 * len(names))
+        figure = figure_for(None, 2.2 + max(6.0, 1.6 * len(panels)), 1.3 + 0.55 * len(names))
         every: Any = figure.subplots(1, len(panels), sharey=True, squeeze=False)[0]
         for word, axes in zip(panels, every, strict=True):
             for place, kind in enumerate(kinds):
