@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 MOST_ARMS = 12  # in a solid: more are shown two objectives at a time
 DARK, GRID = "#222222", "#E8E8E8"
+FARTHEST = 2.0  # times delta: errors beyond are not of interest, unless there are some
 SHAPES = ("o", "s", "^", "D", "v", "P", "X")
 CAPTION = (
     "Left: the true means, ★ optimal, ▽ dominated, ✕ infeasible; shaded where the constraints hold. Right: points are "
@@ -125,7 +126,7 @@ def draw_errors(rows: Sequence[Mapping[str, Any]], path: Path) -> "Figure":
         }
         for row in rows
     ]
-    xlabel = "errors over δ; a line ends at the 95% limit"
+    xlabel = "errors over δ; a line ends at the 95% limit, or leaves the picture where there are too few runs to tell"
     return _draw_dots(shown, "evidence", "level", "share", path, xlabel=xlabel, log=False)
 
 
@@ -154,6 +155,8 @@ def _draw_dots(
                     ends = [row[value] for row in here], [row["limit"] for row in here]
                     axes.hlines(heights, *ends, color=SERIES[place], linewidth=1.1)
             _set_rows(axes, names, word, log)
+            if not log:
+                axes.set_xlim(-0.05, max(FARTHEST, 1.1 * max(row[value] for row in rows)))
         every[0].set_yticks(range(len(names)), names, parse_math=False)
         every[0].tick_params(axis="y", length=0)
         every[0].invert_yaxis()
