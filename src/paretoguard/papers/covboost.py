@@ -4,7 +4,7 @@ from functools import partial
 
 from paretoguard.papers.outcome import Effort, Line, Outcome, agrees
 from paretoguard.papers.pictures import draw_trials
-from paretoguard.papers.studies import by_kind, listed, most_errors, run_rows, same_mean, timing_rows, within
+from paretoguard.papers.studies import by_kind, errors_line, listed, run_rows, same_mean, timing_rows
 from paretoguard.simulation.study import simulate
 
 TITLE = "COV-BOOST: samples needed for twenty vaccination strategies"
@@ -28,5 +28,5 @@ def reproduce(effort: Effort) -> Outcome:
         lines.append(Line(f"{rival} over e-cAPE", "above 1", f"{ratio:.2f}", agrees(holds), why))
     ratio = found["uniform"] / found["e-cape"]
     lines.append(Line("uniform over e-cAPE", "left out: excessively high", f"{ratio:.2f}", agrees(ratio > 1)))
-    lines.append(Line("errors", "negligible at δ = 0.1", most_errors(study), agrees(within(study))))
+    lines.append(errors_line(study, "negligible at δ = 0.1"))
     return Outcome(run_rows(study), lines, partial(draw_trials, study, NOTE), timing_rows(study))

@@ -7,7 +7,7 @@ import numpy as np
 
 from paretoguard.papers.outcome import Effort, Line, Outcome, agrees
 from paretoguard.papers.pictures import draw_trials
-from paretoguard.papers.studies import by_kind, listed, most_errors, run_rows, timing_rows, within
+from paretoguard.papers.studies import by_kind, errors_line, listed, run_rows, timing_rows
 from paretoguard.simulation.instances import load
 from paretoguard.simulation.study import simulate
 from paretoguard.theory.truth import truth
@@ -47,5 +47,5 @@ def reproduce(effort: Effort) -> Outcome:
     expected = predicted("racing-10") / predicted("racing-5")
     close = abs(growth / expected - 1) < 0.2
     lines.append(Line("racing, ten arms over five", f"{expected:.2f} (predicted)", f"{growth:.2f}", agrees(close)))
-    lines.append(Line("errors", "negligible at δ = 0.01", most_errors(study), agrees(within(study))))
+    lines.append(errors_line(study, "negligible at δ = 0.01"))
     return Outcome(run_rows(study), lines, partial(draw_trials, study, NOTE), timing_rows(study))

@@ -4,7 +4,7 @@ from functools import partial
 
 from paretoguard.papers.outcome import Effort, Line, Outcome, agrees
 from paretoguard.papers.pictures import draw_trials
-from paretoguard.papers.studies import by_kind, listed, most_errors, not_beaten, run_rows, timing_rows, within
+from paretoguard.papers.studies import by_kind, errors_line, listed, not_beaten, run_rows, timing_rows
 from paretoguard.simulation.study import simulate
 
 TITLE = "Secukinumab: samples needed for dose finding"
@@ -32,5 +32,5 @@ def reproduce(effort: Effort) -> Outcome:
         ours, claim = listed(found[name]), "e-cAPE needs fewest (a picture without numbers)"
         why = f"{rivals}: {WHY[name]}" if rivals else ""
         lines.append(Line(f"mean samples, safety: {safety}", claim, ours, agrees(not rivals), why))
-    lines.append(Line("errors", "negligible at δ = 0.1", most_errors(study), agrees(within(study))))
+    lines.append(errors_line(study, "negligible at δ = 0.1"))
     return Outcome(run_rows(study), lines, partial(draw_trials, study, NOTE), timing_rows(study, PAPER_MS))
