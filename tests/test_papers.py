@@ -1,5 +1,6 @@
 """The paper's results run, are the same every time, and stand in the committed folder as its page says."""
 
+import dataclasses
 import json
 from pathlib import Path
 from types import SimpleNamespace
@@ -100,6 +101,25 @@ def test_ctrl_c_keeps_the_results_that_had_finished(monkeypatch: pytest.MonkeyPa
     assert all((tmp_path / f"{name}.csv").exists() == (name in NAMES[:2]) for name in NAMES)
 
 
+def test_smoke_never_overwrites_results_from_wherever_it_is_run(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(COMMITTED.parent)
+    result = paper("racing", "--smoke", "--out", COMMITTED.name)
+    assert result.exit_code == 2
+    assert "--smoke would overwrite the results in kone2025" in result.stderr
+
+
+def test_a_result_is_written_whole_or_not_at_all(tmp_path: Path) -> None:
+    def interrupted(path: Path) -> Any:
+        raise KeyboardInterrupt
+
+    good = quick("racing").reproduce(None)
+    folder.keep("racing", good, tmp_path, 1.0)
+    before = {path.name: path.read_bytes() for path in tmp_path.iterdir()}
+    with pytest.raises(KeyboardInterrupt):
+        folder.keep("racing", dataclasses.replace(good, rows=[{"samples": 8}], draw=interrupted), tmp_path, 1.0)
+    assert {path.name: path.read_bytes() for path in tmp_path.iterdir()} == before
+
+
 def quick(name: str, *, stop: bool = False) -> Any:
     """A script that is done at once, or interrupted."""
 
@@ -124,10 +144,13 @@ def test_every_result_is_committed_at_full_size() -> None:
     assert {path.name for path in COMMITTED.iterdir()} == {
         *(f"{name}{suffix}" for name in NAMES for suffix in SUFFIXES), "README.md", folder.TIMES
     }  # fmt: skip
-    runs = {name: read(COMMITTED / f"{name}.csv") for name in ("secukinumab", "covboost", "polyhedra", "racing")}
+    trials = ("secukinumab", "covboost", "polyhedra", "racing", "explainability")
+    runs = {name: read(COMMITTED / f"{name}.csv") for name in trials}
     assert {name: 1 + max(int(row["run"]) for row in rows) for name, rows in runs.items()} == {
-        "secukinumab": 500, "covboost": 500, "polyhedra": 500, "racing": 250
+        "secukinumab": 500, "covboost": 500, "polyhedra": 500, "racing": 250, "explainability": 250
     }  # fmt: skip
+    assert {row["runs"] for row in read(COMMITTED / "two_stage_gap.csv")} == {"500"}
+    assert {row["runs"] for row in read(COMMITTED / "choices.csv")} == {str(choices.RUNS)}
     for row in read(COMMITTED / "errors.csv"):
         assert int(row["runs"]) == errors.RUNS[row["instance"], row["evidence"]]
         assert float(row["error_cpsi"]) <= float(row["error_ecpsi"]) <= float(row["error_ecpsi_upper"])
@@ -151,22 +174,32 @@ def test_a_choice_turns_the_order_only_where_both_sides_are_clear() -> None:
 
     decided = row(choices.AS_DECIDED, 1.5, 0.1)
     told = choices.lines([decided, row("ties", 0.9, 0.2), row("split", 0.7, 0.1)])
-    assert [line.why for line in told] == ["", "changes no conclusion", "turns the order on one"]
+    assert [line.why for line in told] == ["", "turns no order of the two", "turns the order on one"]
 
 
 def test_errors_beyond_delta_are_said_to_be_so() -> None:
     row = {"instance": "one", "evidence": "practical", "runs": 1000, "undecided": 0.0}
     row |= {"error_ecpsi": 0.005, "error_ecpsi_upper": 0.009}
     told = errors.lines([{**row, "delta": delta} for delta in errors.DELTAS])
-    assert [line.agrees for line in told] == ["yes", "yes", "no"]
+    assert [line.agrees for line in told] == ["yes", "–", "–"]
+    assert [line.why for line in told] == ["nowhere more than δ"] * 2 + ["more than δ on one"]
     assert told[0].ours == "at most 0.500% (95% limit 0.900%), on one in 1,000 runs"
+
+
+def test_the_weakest_limit_is_shown_where_nothing_went_wrong() -> None:
+    row = {"evidence": "certified", "undecided": 0.0, "error_ecpsi": 0.0}
+    many, few = {"instance": "many", "runs": 100_000}, {"instance": "few", "runs": 500}
+    limits = [{**many, "error_ecpsi_upper": 3e-5}, {**few, "error_ecpsi_upper": 0.006}]
+    told = errors.lines([{**row, **one, "delta": delta} for delta in errors.DELTAS for one in limits])
+    assert told[2].ours == "at most 0.000% (95% limit 0.600%), on few in 500 runs"
+    assert told[2].why == "more than δ cannot be excluded everywhere by so few runs"
 
 
 def test_bounds_name_the_rivals_that_need_fewer() -> None:
     row = {"instance": "one", "evidence": "practical", "runs": 100, "std": 10.0, "ratio": 2.0}
     means = {"e-cape": 100.0, "two-stage": 80.0, "racing": 99.0, "uniform": 200.0}
     told = bounds.lines([{**row, "algorithm": name, "mean": mean} for name, mean in means.items()])
-    assert (told[-1].ours, told[-1].agrees, told[-1].why) == ("0 of 1", "no", "one: two-stage fewer")
+    assert (told[-1].ours, told[-1].agrees, told[-1].why) == ("0 of 1", "–", "one: two-stage fewer")
 
 
 def test_racing_is_predicted_to_cost_twice_as_much_with_twice_the_arms() -> None:

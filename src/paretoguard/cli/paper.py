@@ -50,7 +50,7 @@ def paper(
         _list(json)
         return
     scripts = {one: script(one) for one in (NAMES if name is None else [name])}
-    folder, effort = _folder(out, smoke), Effort(smoke, threads)
+    folder, effort = _folder(out, smoke), Effort(smoke, threads, lambda what: remarks().print(f"  {what}"))
     found: dict[str, Any] = {}
     try:
         for one, module in scripts.items():
@@ -66,10 +66,12 @@ def paper(
 
 def _folder(out: Path | None, smoke: bool) -> Path:
     """Where files go; a few runs never overwrite the committed results."""
+    from paretoguard.papers.folder import is_page
+
     if not smoke:
         return out or FOLDER
-    if out is not None and out.resolve() == FOLDER.resolve():
-        raise fail(f"--smoke would overwrite the results in {FOLDER}; leave --out away, or name another folder")
+    if out is not None and is_page(out / "README.md"):
+        raise fail(f"--smoke would overwrite the results in {out}; leave --out away, or name another folder")
     return out or Path(mkdtemp(prefix="paretoguard-"))
 
 

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Any
 
-from paretoguard.papers.outcome import Effort, Line, Outcome, agrees
+from paretoguard.papers.outcome import Effort, Line, Outcome, as_written
 from paretoguard.papers.pictures import draw_ratios
 from paretoguard.papers.studies import summary_rows, timing_rows
 from paretoguard.problem import Instance
@@ -31,12 +31,14 @@ def reproduce(effort: Effort) -> Outcome:
     timing: list[dict[str, Any]] = []
     for name in effort.first(INSTANCES):
         instance = load(name)
-        bound = lower_bound(instance).value
+        bound = lower_bound(instance, time_limit=math.inf).value
         for settings in _settings(instance, effort):
+            effort.say(f"{name}, {settings.get('evidence', 'glr')}")
             study = simulate(instance, delta=DELTA, budget=BUDGET, threads=effort.threads, **settings)
             timing += timing_rows(study)
             for row in summary_rows(study):
                 rows.append({**row, "bound": bound, "ratio": row["median"] / (bound * math.log(1.0 / DELTA))})
+    rows = as_written(rows)
     return Outcome(rows, lines(rows), partial(draw_ratios, rows), timing)
 
 
@@ -65,7 +67,7 @@ def lines(rows: Sequence[Mapping[str, Any]]) -> list[Line]:
     beaten = {name: fewer for name in names if (fewer := _fewer(rows, name))}
     what, ours = "instances where no rival needs fewer than e-cAPE", f"{len(names) - len(beaten)} of {len(names)}"
     why = "; ".join(f"{name}: {' and '.join(fewer)} fewer" for name, fewer in beaten.items())
-    found.append(Line(what, "all it shows", ours, agrees(not beaten), why))
+    found.append(Line(what, "not claimed", ours, why=why))
     return found
 
 

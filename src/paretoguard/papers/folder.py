@@ -7,6 +7,7 @@ import sys
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 from paretoguard.errors import FileError
 from paretoguard.papers import NAMES, script
@@ -20,20 +21,29 @@ START, END = "<!-- results -->\n", "<!-- end -->"
 def keep(name: str, outcome: Outcome, folder: Path, seconds: float) -> list[Path]:
     """Write the data, the comparison, the pictures and the times of a result."""
     folder.mkdir(parents=True, exist_ok=True)
-    files = [folder / f"{name}{suffix}" for suffix in (".csv", ".comparison.csv", ".svg", ".png", ".timing.csv")]
-    write(outcome.rows, files[0])
-    write([asdict(line) for line in outcome.lines], files[1])
-    for picture in files[2:4]:
-        outcome.draw(picture)
-    write(outcome.timing, files[4])
+    names = [f"{name}{suffix}" for suffix in (".csv", ".comparison.csv", ".svg", ".png", ".timing.csv")]
+    with TemporaryDirectory(dir=folder, prefix=".") as beside:  # all or none: Ctrl-C leaves the files of one run
+        files = [Path(beside, one) for one in names]
+        write(outcome.rows, files[0])
+        write([asdict(line) for line in outcome.lines], files[1])
+        for picture in files[2:4]:
+            outcome.draw(picture)
+        write(outcome.timing, files[4])
+        for file in files:
+            file.replace(folder / file.name)
     _keep_seconds(name, seconds, folder / TIMES)
-    return files
+    return [folder / one for one in names]
 
 
 def _keep_seconds(name: str, seconds: float, path: Path) -> None:
     taken = {row["result"]: float(row["seconds"]) for row in read(path)} if path.exists() else {}
     taken[name] = seconds
     write([{"result": one, "seconds": taken[one]} for one in NAMES if one in taken], path)
+
+
+def is_page(path: Path) -> bool:
+    """Is this the page of a folder of results?"""
+    return path.is_file() and START in path.read_text(encoding="utf-8")
 
 
 def fill(page: str, folder: Path) -> str:

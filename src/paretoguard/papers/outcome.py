@@ -22,6 +22,7 @@ class Effort:
 
     smoke: bool = False
     threads: int | None = None
+    say: Callable[[str], None] = lambda what: None  # told what is simulated next, where that takes long
 
     def runs(self, full: int) -> int:
         """So many runs of each kind."""
@@ -51,6 +52,13 @@ class Outcome:
     lines: Sequence[Line]
     draw: "Callable[[Path], Figure]"
     timing: Rows  # what differs from run to run
+
+
+def as_written(rows: Rows) -> list[dict[str, Any]]:
+    """The rows with numbers as exact as the file has them: what is said and drawn can be had from the file alone."""
+    return [
+        {name: float(f"{cell:.6g}") if isinstance(cell, float) else cell for name, cell in row.items()} for row in rows
+    ]
 
 
 def agrees(holds: bool) -> str:

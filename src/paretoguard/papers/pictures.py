@@ -110,8 +110,14 @@ def draw_ratios(rows: Sequence[Mapping[str, Any]], path: Path) -> "Figure":
 
 def draw_choices(rows: Sequence[Mapping[str, Any]], path: Path) -> "Figure":
     """Two-stage over e-cAPE for each choice: on which side of 1?"""
-    xlabel = "samples of two-stage over those of e-cAPE; right of the line, e-cAPE needs fewer"
-    shown = [{**row, "all": ""} for row in rows]
+    xlabel = (
+        "samples of two-stage over those of e-cAPE, ± 2 standard errors; right of the line, e-cAPE needs fewer.\n"
+        "split: two-stage at δ/2 a stage; fresh: stage 2 without stage 1's samples; form: e-cAPE's pulls in stage 2;\n"
+        "ties: to the highest index; g = 4f, 10f: more evidence for feasibility"
+    )
+    shown = [
+        {**row, "all": "", "from": row["ratio"] - row["error"], "limit": row["ratio"] + row["error"]} for row in rows
+    ]
     return _draw_dots(shown, "all", "choice", "ratio", path, xlabel=xlabel)
 
 
@@ -144,7 +150,7 @@ def _draw_dots(
     names, panels, kinds = (_names(rows, column) for column in ("instance", panel, series))
     with look():
         figure = figure_for(None, 2.2 + max(6.0, 1.6 * len(panels)), 1.3 + 0.55 * len(names))
-        every: Any = figure.subplots(1, len(panels), sharey=True, squeeze=False)[0]
+        every: Any = figure.subplots(1, len(panels), sharex=True, sharey=True, squeeze=False)[0]
         for word, axes in zip(panels, every, strict=True):
             for place, kind in enumerate(kinds):
                 here = [row for row in rows if row[panel] == word and row[series] == kind]
@@ -152,7 +158,7 @@ def _draw_dots(
                 heights = [names.index(row["instance"]) + shift for row in here]
                 axes.plot([row[value] for row in here], heights, linestyle="none", label=kind, **_style(place))
                 if "limit" in rows[0]:
-                    ends = [row[value] for row in here], [row["limit"] for row in here]
+                    ends = [row.get("from", row[value]) for row in here], [row["limit"] for row in here]
                     axes.hlines(heights, *ends, color=SERIES[place], linewidth=1.1)
             _set_rows(axes, names, word, log)
             if not log:

@@ -42,7 +42,8 @@ def reproduce(effort: Effort) -> Outcome:
         ratio = found[name]["two-stage"] / found[name]["e-cape"]
         lines.append(Line(f"{name}: two-stage over e-cape", "close to 1 in theory", f"{ratio:.2f}"))
         ours = f"{found[name]['racing']:,.0f}"
-        lines.append(Line(f"{name}: racing, predicted by the analysis", f"{predicted(name):,.0f}", ours))
+        told = f"{predicted(name):,.0f} (its formula, times log 1/δ)"
+        lines.append(Line(f"{name}: racing, predicted by the analysis", told, ours))
     growth = found["racing-10"]["racing"] / found["racing-5"]["racing"]
     expected = predicted("racing-10") / predicted("racing-5")
     close = abs(growth / expected - 1) < 0.2

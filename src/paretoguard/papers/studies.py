@@ -4,6 +4,9 @@ import math
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+import numpy as np
+from numpy import float64
+
 from paretoguard.papers.outcome import Line, agrees
 from paretoguard.simulation.study import Study
 
@@ -78,11 +81,11 @@ def by_kind(study: Study, what: str = "mean") -> dict[str, dict[str, float]]:
 
 
 def same_mean(study: Study, instance: str, first: str, second: str) -> bool:
-    """Are two means of samples closer than twice the standard error of their difference?"""
-    mean, std = by_kind(study)[instance], by_kind(study, "std")[instance]
-    runs = by_kind(study, "runs")[instance]
-    error = math.sqrt(std[first] ** 2 / runs[first] + std[second] ** 2 / runs[second])
-    return abs(mean[first] - mean[second]) < 2.0 * error
+    """Are two means of samples closer than twice the standard error of their difference, run by run?"""
+    runs = study.records[study.records["instance"] == instance]
+    one, other = (np.sort(runs[runs["algorithm"] == name], order="run")["samples"] for name in (first, second))
+    difference = one.astype(float64) - other
+    return bool(abs(difference.mean()) < 2.0 * difference.std(ddof=1) / math.sqrt(len(difference)))
 
 
 def listed(by_algorithm: Mapping[str, float]) -> str:

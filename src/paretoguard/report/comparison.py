@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 MOST_POINTS = 400  # of one row; of more runs, evenly spaced ones by rank are shown
 LONGEST_TITLE = 60  # letters in a line
 WIDE = 8.0  # a ratio of samples beyond which the axis is logarithmic
+ALGORITHMS = ("e-cape", "two-stage", "racing", "uniform")
 GOLDEN = (5**0.5 - 1) / 2
 
 
@@ -71,7 +72,7 @@ def rows_by_instance(study: Study) -> dict[str, list[Row]]:
     """Rows by instance; a name holds only what differs within the study."""
     summaries = [summary for summary in study.summary() if summary["runs"] > 0]
     differing = [key for key in ("algorithm", "evidence", "delta") if len({row[key] for row in summaries}) > 1]
-    algorithms = list(dict.fromkeys(row["algorithm"] for row in summaries))
+    algorithms = list(dict.fromkeys([*ALGORITHMS, *(row["algorithm"] for row in summaries)]))  # the same colour always
     arms = {cell.instance.name: len(cell.instance.problem.arms) for cell in study.cells}
     panels: dict[str, list[Row]] = {}
     for summary in summaries:

@@ -1,0 +1,13 @@
+"""The longest tests come first, so that no worker is left with one at the end."""
+
+import pytest
+
+LONG = (
+    "test_papers.py::test_smoke", "test_twin.py::test_the_engine_decides_as_the_twin_does_with_every_evidence",
+    "test_twin.py::test_the_engine_decides_as_the_twin_does_where_scales", "test_laws.py::test_whole_checks",
+    "test_docs.py::test_python_examples_run[extending.md]", "test_trace.py::test_a_trace_ends",
+)  # fmt: skip
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    items.sort(key=lambda item: not any(name in item.nodeid for name in LONG))
