@@ -253,7 +253,7 @@ def _record(value: Any, what: str, built: Mapping[str, type]) -> Any:
             return _made(built[name], name, options, what)
         if _PLACE.fullmatch(value) is None:
             raise SettingsError(
-                f"{what} {value!r} is not one of those built: {_listed(built, name)}. One of your own is module:Class"
+                f"{what} {value!r} is not one of those built: {_listed(built, name)} (one of your own is module:Class)"
             )
         return _fitting(own(value, what), what, f"{what} {value!r}")
     if isinstance(value, type):

@@ -18,7 +18,7 @@ INSTANCE, ALGORITHMS, EVIDENCE, DELTA, RUNS = "secukinumab", ["e-cape", "uniform
 
 EXAMPLES = """[bold]Examples[/bold]
   paretoguard demo
-  paretoguard demo --seed 3 --out /tmp/demo
+  paretoguard demo --seed 3 --out pictures
   paretoguard demo --json > demo.json"""
 
 
