@@ -10,7 +10,7 @@ from numpy import uint64
 from scipy import stats
 
 import paretoguard as pg
-from paretoguard.engine.draws import DECISIONS, REWARDS, key, philox, uniforms
+from paretoguard.engine.draws import DECISIONS, REWARDS, key, on_circle, philox, uniforms
 from paretoguard.engine.jit import entry
 from paretoguard.engine.loop import draw_reward
 from paretoguard.simulation.rewards import source
@@ -135,3 +135,20 @@ def test_rewards_are_the_same_bits_without_the_compiler() -> None:
         check=True,
     )
     assert plain.stdout.strip() == str([v.hex() for v in rewards(mixed_instance(), 1, 40).ravel().tolist()])
+
+
+@entry
+def circle(v: float) -> tuple[float, float]:
+    return on_circle(v)
+
+
+@pytest.mark.kernel
+def test_cosine_and_sine_of_turns_are_exact_to_rounding() -> None:
+    quarters = np.arange(8) / 8
+    turns = np.concatenate(
+        [np.linspace(0, 1, 4001)[:-1], quarters, np.nextafter(quarters[1:], 0), [1 - 2**-53, 2**-53]]
+    )
+    found = np.array([circle(float(v)) for v in turns])
+    precise = turns.astype(np.longdouble) * 2 * np.longdouble("3.14159265358979323846264338327950288")
+    expected = np.stack([np.cos(precise), np.sin(precise)], axis=1).astype(float)
+    assert np.abs(found - expected).max() < 3e-16

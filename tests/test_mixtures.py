@@ -36,7 +36,7 @@ def log_gamma(z: float) -> float:
 
 @entry
 def regret(rate: float, n: float) -> float:
-    return rates.regret(rate, n)
+    return rates.regret(rate, n, rates.usual_regret(n))
 
 
 @entry
@@ -47,6 +47,11 @@ def rate_evidence(first: float, n: float, second: float, m: float) -> float:
 @entry
 def bet_evidence(growth: Any, first: int, n: float) -> float:
     return bets.bet_evidence(growth, first, n)
+
+
+@entry
+def row_e_value(z: float, fall: float) -> float:
+    return mixtures.row_e_value(z, fall)
 
 
 @entry
@@ -110,6 +115,27 @@ def test_the_mixture_of_a_row_has_mean_1_at_the_boundary_and_less_beyond() -> No
         assert mean_over_normal(lambda x, value=value: value(x, -0.1), math.sqrt(n), reach) < 1.0  # type: ignore[misc]
         too_much = mean_over_normal(lambda x, value=value: value(x) + math.log(2), math.sqrt(n), reach)  # type: ignore[misc]
         assert too_much == pytest.approx(2.0, abs=1e-5)
+
+
+def test_the_e_value_of_a_row_is_exp_of_its_evidence() -> None:
+    for z in [*np.linspace(-60.0, 35.9, 500), -5.0, np.nextafter(-5.0, 0.0), -math.inf]:
+        for p in (0.0, 0.7, 4.0):
+            found = row_e_value(float(z), math.exp(-p))
+            assert found == pytest.approx(math.exp(row_evidence(float(z), p)), rel=1e-11)
+    assert row_e_value(36.0, 1.0) == math.inf
+
+
+def test_the_usual_gain_is_no_more_than_the_gain() -> None:
+    """Where both arms are three standard deviations from the common mean, `is_apart` decides at a glance."""
+    seen = 0
+    for n, m in COUNTS:
+        first, second = inverse(n), inverse(m)
+        for lead in np.geomspace(1e-3, 1e3, 400):
+            if lead * math.sqrt(min(first, second)) >= mixtures.CLEAR * (first + second):
+                gain = math.log(0.25 + 0.75 * math.exp(one_sided_gain(float(lead), first, second)))
+                assert gain >= mixtures.USUAL_GAIN
+                seen += 1
+    assert seen > 500
 
 
 def half_normal(z: float) -> float:
@@ -225,7 +251,11 @@ def wealth(space: Any, side: int, values: list[float]) -> float:
     """What the bets on the only row of a problem make of these results, in the user's units."""
     made, first = space.bets, int(space.bets.first[0, side])
     stakes = 1.0 + made.slope * ((np.array(values) * space.scale[0])[:, None] - made.limit)
-    return math.exp(bet_evidence(np.log(stakes).mean(axis=0), first, float(len(values))))
+    growth = np.log(stakes).mean(axis=0)
+    if space.ranges.binary[0]:  # known from the mean alone
+        share = 0.5 * (np.mean(values) * space.scale[0] - space.ranges.least[0])
+        assert growth == pytest.approx(made.low + share * made.step, rel=1e-12, abs=1e-14)
+    return math.exp(bet_evidence(growth, first, float(len(values))))
 
 
 @pytest.mark.parametrize("bound", ["x <= 0.05", "x >= 0.05", "x >= 0.9"])
@@ -296,6 +326,14 @@ def test_rows_with_bets_are_certain_in_the_end_however_near_the_limit(
 
 
 # --- two rates -------------------------------------------------------------------------------------------------------
+
+
+def test_the_regret_of_many_outcomes_is_that_of_its_definition() -> None:
+    for n in (1, 20, 32, 33, 100, 5_000, 2_000_000):
+        for k in sorted({0, 1, min(15, n), min(16, n), min(17, n), n // 3, n // 2, n - min(16, n), n}):
+            mixed = special.betaln(k + 0.5, n - k + 0.5) - math.log(math.pi)
+            expected = special.xlogy(k, k / n) + special.xlogy(n - k, (n - k) / n) - mixed
+            assert regret(k / n, float(n)) == pytest.approx(expected, rel=1e-9, abs=1e-9 * math.sqrt(n))
 
 
 def test_log_gamma_is_that_of_the_literature() -> None:

@@ -149,11 +149,8 @@ class CertifiedTwin(Twin):
         logs = []
         for g in range(18):
             bold = 0.98 * (0.05 * min(r, 1.0 - r) / (1.0 - r) / 0.98) ** (g / 17) / r
-            total = 0.0
-            for result in self.results[i]:
-                share = (result[c] - low) / 2.0
-                total += math.log(1.0 + bold * ((1.0 - share if flip else share) - r))
-            logs.append(total)
+            shares = [(result[c] - low) / 2.0 for result in self.results[i]]  # summed exactly: the order is no matter
+            logs.append(math.fsum(math.log(1.0 + bold * ((1.0 - x if flip else x) - r)) for x in shares))
         best = max(logs)
         return best + math.log(sum(math.exp(value - best) for value in logs) / 18)
 

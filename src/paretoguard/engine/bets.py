@@ -18,6 +18,7 @@ GRID = 18  # distances of p from r, geometrically from the farthest …
 FARTHEST = 0.98  # … of the way from r to 1 …
 NEAREST = 0.05  # … to this share of r or 1 - r, whichever is less
 SHARPER = 0.2  # on 0 and 1, used where r (1 - r) is below this; at 1/4 the sub-Gaussian form is as good
+LOST = -40.0  # logarithm of what rounding loses beside 1
 HOLDS, FAILS = 0, 1  # the two sides of a row
 
 
@@ -28,6 +29,8 @@ class Bets(NamedTuple):
     coordinate: NDArray[int64]  # [B]
     limit: NDArray[float64]  # [B]
     slope: NDArray[float64]  # [B]
+    low: NDArray[float64]  # [B] on 0 and 1: the logarithm of what a result at the low end makes of 1 …
+    step: NDArray[float64]  # [B] … and how much more one at the high end does; elsewhere 0
 
 
 class Ranges(NamedTuple):
@@ -62,7 +65,11 @@ def bets(
                 first[row, side] = len(made)
                 made += [(c, limit, -slope if falls else slope) for slope in _slopes(r)]
     coordinate = np.array([bet[0] for bet in made], dtype=int64)
-    return Bets(first, coordinate, np.array([bet[1] for bet in made]), np.array([bet[2] for bet in made]))
+    limits, slopes = np.array([bet[1] for bet in made]), np.array([bet[2] for bet in made])
+    is_binary = ranges.binary[coordinate]
+    least = np.where(is_binary, ranges.least[coordinate], 0.0)
+    low, high = (np.log1p(np.where(is_binary, slopes * (end - limits), 0.0)) for end in (least, least + 2.0))
+    return Bets(first, coordinate, limits, slopes, low, high - low)
 
 
 def _is_sharper(r: float, is_binary: bool) -> bool:
@@ -84,5 +91,7 @@ def bet_evidence(growth: NDArray[float64], first: int, n: float) -> float:
         best = max(best, n * growth[first + g])
     total = 0.0
     for g in range(GRID):
-        total += math.exp(n * growth[first + g] - best)
+        away = n * growth[first + g] - best
+        if away > LOST:
+            total += math.exp(away)
     return best + math.log(total / GRID)

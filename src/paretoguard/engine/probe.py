@@ -11,18 +11,21 @@ from paretoguard.engine.dominance import least_gain
 from paretoguard.engine.evidence.parts import (
     dominated,
     gap_radius,
+    is_steady,
     lead_radius,
     moment,
+    most_dominated,
     pair_radius,
     prepare,
     radius,
     row_radius,
     undominated,
+    undominated_below,
     weigh,
 )
 from paretoguard.engine.jit import entry, inner
 from paretoguard.engine.space import Space
-from paretoguard.engine.state import CLOCK, State, present
+from paretoguard.engine.state import CLOCK, State, present, weight_of
 from paretoguard.engine.stopping import closest_candidate, is_candidate
 
 FEASIBILITY, DOMINATION, NON_DOMINATION = 0, 1, 2  # the three kinds of claims
@@ -48,12 +51,25 @@ def difference_limit(evidence: NamedTuple, space: Space, state: State, i: int, j
 
 
 @entry
+def shortcuts(
+    evidence: NamedTuple, space: Space, state: State, i: int, j: int, ceiling: float, found: NDArray[float64]
+) -> bool:
+    """Fill found [4] with m^-(i,j), what it is at most, M^-(i,j), and that below a ceiling; is the evidence steady?"""
+    now = present(evidence, state)
+    found[0] = dominated(evidence, now, space, state, i, j)
+    found[1] = most_dominated(evidence, space, state, i, j)
+    found[2] = undominated(evidence, now, space, state, i, j)
+    found[3] = undominated_below(evidence, now, space, state, i, j, ceiling)
+    return is_steady(evidence)
+
+
+@entry
 def closest_rival(evidence: NamedTuple, space: Space, state: State, i: int) -> int:
     """The arm, not certified infeasible, that comes closest to dominating i (one never pulled first); -1 if none."""
     for j in range(space.arms):
         if j != i and state.counts[j] == 0:
             return j
-    return int(closest_candidate(evidence, present(evidence, state), space, state, i))
+    return int(closest_candidate(evidence, present(evidence, state), space, state, i, -1))
 
 
 @entry
@@ -123,7 +139,7 @@ def progress(evidence: NamedTuple, space: Space, state: State, answer: NDArray[u
         if state.counts[i] == 0:
             continue
         if answer[i] == INFEASIBLE or answer[i] == UNDECIDED:
-            found[i] = max(found[i], _sided(now, state, i, 0))
+            found[i] = max(found[i], _sided(evidence, now, space, state, i, 0))
         if answer[i] == DOMINATED or answer[i] == UNDECIDED:
             found[i] = max(found[i], _below_someone(evidence, now, space, state, i))
         if answer[i] == OPTIMAL or answer[i] == UNDECIDED:
@@ -131,11 +147,11 @@ def progress(evidence: NamedTuple, space: Space, state: State, answer: NDArray[u
 
 
 @inner
-def _sided(now: Any, state: State, i: int, side: int) -> float:
+def _sided(evidence: NamedTuple, now: Any, space: Space, state: State, i: int, side: int) -> float:
     """Evidence over required that i is on this side of P: 1 inside, 0 outside."""
     if state.inside[i] != side:
         return 0.0
-    return float(state.weight[i] / now.bar) if now.bar > 0.0 else math.inf
+    return float(weight_of(evidence, space, state, i) / now.bar) if now.bar > 0.0 else math.inf
 
 
 @inner
@@ -145,13 +161,13 @@ def _below_someone(evidence: NamedTuple, now: Any, space: Space, state: State, i
         if j != i and state.counts[j] > 0:
             value = dominated(evidence, now, space, state, i, j)
             share = _squared(value, pair_radius(evidence, now, state, i, j))
-            most = max(most, min(share, _sided(now, state, j, 1)))
+            most = max(most, min(share, _sided(evidence, now, space, state, j, 1)))
     return most
 
 
 @inner
 def _unbeaten(evidence: NamedTuple, now: Any, space: Space, state: State, answer: NDArray[uint8], i: int) -> float:
-    least = _sided(now, state, i, 1)
+    least = _sided(evidence, now, space, state, i, 1)
     for j in range(space.arms):
         if j != i and (answer[j] == OPTIMAL or answer[j] == UNDECIDED):
             if state.counts[j] == 0:

@@ -12,6 +12,7 @@ from numpy import float64, int64, uint8, uint64
 from numpy.typing import NDArray
 
 from paretoguard.engine.active_set import Workspace, workspace
+from paretoguard.engine.bets import GRID
 from paretoguard.engine.dominance import rebuild_front, update_front
 from paretoguard.engine.evidence.parts import moment, prepare, weigh
 from paretoguard.engine.geometry import distance, within
@@ -36,9 +37,10 @@ class State(NamedTuple):
     growth: NDArray[float64]  # [K, B] the logarithm of both, for each result
     inverse: NDArray[float64]  # [K] 1 / N_i
     root: NDArray[float64]  # [K] 1 / sqrt(N_i)
+    stamp: NDArray[int64]  # [K] goes up when an arm has a new result, and when a pending one counts or no longer does
     inside: NDArray[uint8]  # [K] 1 for the empirically feasible arms F_t
     eta: NDArray[float64]  # [K] distance to the boundary of P
-    weight: NDArray[float64]  # [K] the part of the feasibility score gamma_i that does not change with time
+    weight: NDArray[float64]  # [K] the part of the feasibility score gamma_i that time does not change (`weight_of`)
     witness: NDArray[int64]  # [K] for i in F_t: an arm of F_t that dominates i, or -1
     optimal: NDArray[uint8]  # [K] 1 for O_t, the Pareto set of F_t
     fresh: NDArray[int64]  # [K] arms with results not yet worked in
@@ -79,6 +81,7 @@ def new_state(space: Space, key: NDArray[uint64]) -> State:
         growth=floats(K, bets),
         inverse=np.full(K, math.inf),
         root=np.full(K, math.inf),
+        stamp=integers(K),
         inside=flags(),
         eta=floats(K),
         weight=np.full(K, -math.inf),
@@ -137,6 +140,7 @@ def observe(space: Space, state: State, arm: int, row: NDArray[float64]) -> None
     if count == 1:
         state.tally[UNSEEN] -= 1
     state.counts[arm] = count
+    state.stamp[arm] += 1
     state.tally[CLOCK] += 1
     _learn(space, state, arm, row)
     _stake(space, state, arm, row)
@@ -169,35 +173,46 @@ def _learn(space: Space, state: State, arm: int, row: NDArray[float64]) -> None:
 
 @inner
 def _stake(space: Space, state: State, arm: int, row: NDArray[float64]) -> None:
-    """Pay out every bet on this result."""
-    for bet in range(state.stakes.shape[1]):
-        place = space.bets.coordinate[bet]
+    """Pay out every bet on this result; on 0 and 1 the mean says what they have come to."""
+    for first in range(0, state.stakes.shape[1], GRID):
+        place = space.bets.coordinate[first]
+        if space.ranges.binary[place]:
+            continue
         value = row[space.order[place]] * space.scale[place]
-        stake = state.stakes[arm, bet] * (1.0 + space.bets.slope[bet] * (value - space.bets.limit[bet]))
-        if not LEAST_STAKE < stake < MOST_STAKE:
-            state.banked[arm, bet] += math.log(stake)
-            stake = 1.0
-        state.stakes[arm, bet] = stake
+        for bet in range(first, first + GRID):
+            stake = state.stakes[arm, bet] * (1.0 + space.bets.slope[bet] * (value - space.bets.limit[bet]))
+            if not LEAST_STAKE < stake < MOST_STAKE:
+                state.banked[arm, bet] += math.log(stake)
+                stake = 1.0
+            state.stakes[arm, bet] = stake
 
 
 @inner
-def _compound(state: State, arm: int) -> None:
-    for bet in range(state.stakes.shape[1]):
-        total = state.banked[arm, bet] + math.log(state.stakes[arm, bet])
-        state.growth[arm, bet] = total / float(state.counts[arm])
+def _compound(space: Space, state: State, arm: int) -> None:
+    """What each bet has grown by, for each result."""
+    for first in range(0, state.stakes.shape[1], GRID):
+        place = space.bets.coordinate[first]
+        if space.ranges.binary[place]:
+            share = 0.5 * (state.means[arm, place] - space.ranges.least[place])
+            for bet in range(first, first + GRID):
+                state.growth[arm, bet] = space.bets.low[bet] + share * space.bets.step[bet]
+        else:
+            for bet in range(first, first + GRID):
+                total = state.banked[arm, bet] + math.log(state.stakes[arm, bet])
+                state.growth[arm, bet] = total / float(state.counts[arm])
 
 
 @inner
 def refresh(evidence: NamedTuple, space: Space, state: State) -> None:
-    """Work in the new results: feasibility, its evidence, and the Pareto set of the feasible arms."""
+    """Work in the new results: feasibility, and the Pareto set of the feasible arms."""
     count = state.tally[FRESH]
     for k in range(count):
         arm = state.fresh[k]
         state.is_fresh[arm] = 0
         locate(space, state, arm)
-        _compound(state, arm)
+        _compound(space, state, arm)
         prepare(evidence, state, arm)
-        state.weight[arm] = weigh(evidence, space, state, arm)
+        state.weight[arm] = weigh(evidence, space, state, arm) if state.inside[arm] == 0 else math.nan
     if state.tally[BUILT] == 0:
         rebuild_front(space, state)
         state.tally[BUILT] = 1
@@ -205,6 +220,14 @@ def refresh(evidence: NamedTuple, space: Space, state: State) -> None:
         for k in range(count):
             update_front(space, state, state.fresh[k])
     state.tally[FRESH] = 0
+
+
+@inner
+def weight_of(evidence: NamedTuple, space: Space, state: State, i: int) -> float:
+    """The weight of i; inside P, where few are needed, it is worked out when first asked for."""
+    if state.weight[i] != state.weight[i]:
+        state.weight[i] = weigh(evidence, space, state, i)
+    return float(state.weight[i])
 
 
 @inner
@@ -237,6 +260,7 @@ def recount(evidence: NamedTuple, space: Space, state: State, arm: int, more: in
     """Change the count of an arm by `more` without results: its means stay, its evidence follows."""
     count = state.counts[arm] + more
     state.counts[arm] = count
+    state.stamp[arm] += 1
     state.tally[CLOCK] += more
     state.inverse[arm] = 1.0 / count if count > 0 else math.inf
     state.root[arm] = math.sqrt(state.inverse[arm])

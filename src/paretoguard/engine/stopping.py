@@ -22,10 +22,19 @@ import numpy as np
 from numpy import float64, int64, uint8
 from numpy.typing import NDArray
 
-from paretoguard.engine.evidence.parts import ROUNDING, dominated, moment, undominated, widening
-from paretoguard.engine.jit import aside, inner
+from paretoguard.engine.evidence.parts import (
+    ROUNDING,
+    dominated,
+    is_steady,
+    moment,
+    most_dominated,
+    undominated,
+    undominated_below,
+    widening,
+)
+from paretoguard.engine.jit import inner
 from paretoguard.engine.space import Space
-from paretoguard.engine.state import CLOCK, State
+from paretoguard.engine.state import CLOCK, State, weight_of
 
 SMALL = 8  # up to so many arms in O_t, comparing all pairs is quicker than remembering
 
@@ -34,12 +43,14 @@ class Rivals(NamedTuple):
     """What the rule remembers between decisions; it changes the speed only, never the outcome."""
 
     rival: NDArray[int64]  # [K] the candidate that last gave xi_i, or -1
+    below: NDArray[float64]  # [K] m^-(i, rival) as it was …
+    stamps: NDArray[int64]  # [K, 2] … with these results of the two; kept for evidence that is steady
     bound: NDArray[float64]  # [K] lower bounds of the terms of Z2
+    challenger: NDArray[int64]  # [K] the candidate that last came closest to dominating i, or -1
     known: NDArray[uint8]  # [K] 1 where a bound is the term itself
     front: NDArray[int64]  # [K] the arms of O_t, in order
     lead: NDArray[float64]  # [K] for i in O_t: a lower bound of min_j M^-(i,j), as it was at the time `last`
-    counts: NDArray[int64]  # [K] and with these counts (0: not in O_t then)
-    means: NDArray[float64]  # [K, d] and these means
+    seen: NDArray[int64]  # [K] and with these results, by their stamp (-1: not in O_t then)
     last: NDArray[int64]  # [1]
 
 
@@ -48,12 +59,14 @@ def new_rivals(space: Space) -> Rivals:
     K = space.arms
     return Rivals(
         rival=np.full(K, -1, dtype=int64),
+        below=np.zeros(K),
+        stamps=np.zeros((K, 2), dtype=int64),
         bound=np.zeros(K),
+        challenger=np.full(K, -1, dtype=int64),
         known=np.zeros(K, dtype=uint8),
         front=np.zeros(K, dtype=int64),
         lead=np.zeros(K),
-        counts=np.zeros(K, dtype=int64),
-        means=np.zeros((K, space.objectives)),
+        seen=np.full(K, -1, dtype=int64),
         last=np.zeros(1, dtype=int64),
     )
 
@@ -63,7 +76,8 @@ def forget(rivals: Rivals) -> None:
     """Begin anew."""
     for i in range(rivals.rival.shape[0]):
         rivals.rival[i] = -1
-        rivals.counts[i] = 0
+        rivals.challenger[i] = -1
+        rivals.seen[i] = -1
 
 
 @inner
@@ -76,22 +90,35 @@ def is_candidate(now: Any, state: State, j: int) -> bool:
 def lower_bound(evidence: NamedTuple, now: Any, space: Space, state: State, rivals: Rivals, i: int) -> float:
     """A lower bound of the term of Z2 for the arm i, from its remembered rival: O(d)."""
     j = rivals.rival[i]
-    value = dominated(evidence, now, space, state, i, j) if j >= 0 and is_candidate(now, state, j) else -math.inf
-    if state.inside[i] == 0:
-        value = max(value, state.weight[i] - now.bar)
-    return value
+    if j < 0 or not is_candidate(now, state, j):
+        return -math.inf
+    if not is_steady(evidence):
+        return dominated(evidence, now, space, state, i, j)
+    if rivals.stamps[i, 0] != state.stamp[i] or rivals.stamps[i, 1] != state.stamp[j]:
+        _keep(state, rivals, i, j, dominated(evidence, now, space, state, i, j))
+    return float(rivals.below[i])
+
+
+@inner
+def _keep(state: State, rivals: Rivals, i: int, j: int, value: float) -> None:
+    """Remember m^-(i,j)."""
+    rivals.rival[i] = j
+    rivals.below[i] = value
+    rivals.stamps[i, 0] = state.stamp[i]
+    rivals.stamps[i, 1] = state.stamp[j]
 
 
 @inner
 def full_term(evidence: NamedTuple, now: Any, space: Space, state: State, rivals: Rivals, i: int) -> float:
     """The term of Z2 for the arm i, remembering the rival that gives xi_i: O(K d)."""
-    best = -math.inf
+    best = lower_bound(evidence, now, space, state, rivals, i)
     for j in range(space.arms):
-        if j != i and is_candidate(now, state, j):
-            value = dominated(evidence, now, space, state, i, j)
-            if value > best:
-                best = value
-                rivals.rival[i] = j
+        if j == i or not is_candidate(now, state, j) or not most_dominated(evidence, space, state, i, j) > best:
+            continue
+        value = dominated(evidence, now, space, state, i, j)
+        if value > best:
+            best = value
+            _keep(state, rivals, i, j, value)
     if state.inside[i] == 0:
         best = max(best, state.weight[i] - now.bar)
     return best
@@ -105,7 +132,9 @@ def weakest_excluded(evidence: NamedTuple, now: Any, space: Space, state: State,
         rivals.known[i] = 0
         rivals.bound[i] = math.inf
         if state.optimal[i] == 0:
-            rivals.bound[i] = lower_bound(evidence, now, space, state, rivals, i)
+            rivals.bound[i] = -math.inf if state.inside[i] == 1 else state.weight[i] - now.bar
+            if rivals.bound[i] < least:  # else its feasibility alone takes it out of the question
+                rivals.bound[i] = max(rivals.bound[i], lower_bound(evidence, now, space, state, rivals, i))
             if rivals.bound[i] < least:
                 least, arm = rivals.bound[i], i
     # The arm with the least bound is the minimiser once its bound is its term: every other term is at least its own
@@ -121,12 +150,14 @@ def weakest_excluded(evidence: NamedTuple, now: Any, space: Space, state: State,
 
 
 @inner
-def weakest_feasible(now: Any, state: State) -> tuple[float, int]:
+def weakest_feasible(evidence: NamedTuple, now: Any, space: Space, state: State) -> tuple[float, int]:
     """Z1F and its minimiser (lowest index among equals); (+inf, -1) when O_t is empty."""
     least, arm = math.inf, -1
     for i in range(state.optimal.shape[0]):
-        if state.optimal[i] == 1 and state.weight[i] - now.bar < least:
-            least, arm = state.weight[i] - now.bar, i
+        if state.optimal[i] == 1:
+            value = weight_of(evidence, space, state, i) - now.bar
+            if value < least:
+                least, arm = value, i
     return least, arm
 
 
@@ -138,7 +169,7 @@ def weakest_pair(evidence: NamedTuple, now: Any, space: Space, state: State, riv
         if state.optimal[i] == 1:
             rivals.front[size] = i
             size += 1
-    if size > SMALL:
+    if size > SMALL or is_steady(evidence):
         return _weakest_row(evidence, now, space, state, rivals, size)
     least, arm = math.inf, -1
     for k in range(size):
@@ -148,7 +179,7 @@ def weakest_pair(evidence: NamedTuple, now: Any, space: Space, state: State, riv
     return least, arm
 
 
-@aside
+@inner
 def _weakest_row(
     evidence: NamedTuple, now: Any, space: Space, state: State, rivals: Rivals, size: int
 ) -> tuple[float, int]:
@@ -173,7 +204,7 @@ def _least_lead(evidence: NamedTuple, now: Any, space: Space, state: State, riva
     for k in range(size):
         j = rivals.front[k]
         if j != i:
-            least = min(least, undominated(evidence, now, space, state, i, j))
+            least = min(least, undominated_below(evidence, now, space, state, i, j, least))
     return least
 
 
@@ -191,32 +222,19 @@ def _mend_leads(evidence: NamedTuple, now: Any, space: Space, state: State, riva
     for i in range(space.arms):
         rivals.known[i] = 0
         if state.optimal[i] == 0:
-            rivals.counts[i] = 0
-        elif _has_changed(state, rivals, i):
+            rivals.seen[i] = -1
+        elif rivals.seen[i] != state.stamp[i]:
             rivals.lead[i] = -math.inf
         elif rivals.lead[i] < math.inf:
             rivals.lead[i] -= fall + ROUNDING * abs(rivals.lead[i])
     for k in range(size):
         j = rivals.front[k]
-        if _has_changed(state, rivals, j):
-            rivals.counts[j] = state.counts[j]
-            for c in range(space.objectives):
-                rivals.means[j, c] = state.means[j, c]
+        if rivals.seen[j] != state.stamp[j]:
+            rivals.seen[j] = state.stamp[j]
             for other in range(size):
                 i = rivals.front[other]
                 if rivals.lead[i] > -math.inf:
                     rivals.lead[i] = min(rivals.lead[i], undominated(evidence, now, space, state, i, j))
-
-
-@inner
-def _has_changed(state: State, rivals: Rivals, i: int) -> bool:
-    """Does i differ from what is remembered?  Counts alone do not tell: pending pulls count for a while."""
-    if rivals.counts[i] != state.counts[i]:
-        return True
-    for c in range(state.means.shape[1]):
-        if rivals.means[i, c] != state.means[i, c]:
-            return True
-    return False
 
 
 @inner
@@ -233,13 +251,18 @@ def _widening(evidence: NamedTuple, now: Any, state: State, rivals: Rivals, size
 
 
 @inner
-def closest_candidate(evidence: NamedTuple, now: Any, space: Space, state: State, b: int) -> int:
-    """The candidate j != b with the least M^-(b,j) (lowest index among equals), or -1."""
+def closest_candidate(evidence: NamedTuple, now: Any, space: Space, state: State, b: int, last: int) -> int:
+    """The candidate j != b with the least M^-(b,j) (lowest index among equals), or -1.
+
+    A guess (`last`, or -1) comes first: the rest then need be known only as far as they may be less.
+    """
     least, arm = math.inf, -1
+    if last >= 0 and is_candidate(now, state, last):
+        least, arm = undominated(evidence, now, space, state, b, last), last
     for j in range(space.arms - 1, -1, -1):  # backwards, so that the lowest index wins also where all are +inf
-        if j != b and is_candidate(now, state, j):
-            value = undominated(evidence, now, space, state, b, j)
-            if value <= least:
+        if j != b and j != last and is_candidate(now, state, j):
+            value = undominated_below(evidence, now, space, state, b, j, least)
+            if value < least or (value == least and (arm < 0 or j < arm)):
                 least, arm = value, j
     return arm
 

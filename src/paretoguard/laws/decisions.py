@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from paretoguard.engine.jit import COMPILED
-from paretoguard.engine.probe import DOMINATION, FEASIBILITY, NON_DOMINATION, claim, difference_limit
+from paretoguard.engine.probe import DOMINATION, FEASIBILITY, NON_DOMINATION, claim, difference_limit, shortcuts
 from paretoguard.engine.state import CLOCK
 from paretoguard.laws.cases import (
     DELTA,
@@ -268,6 +268,44 @@ def _check_fading(case: Case, levels: NamedTuple, problem: Problem, step: Step) 
     state.tally[CLOCK] = now
 
 
+def shortcuts_lead_to_the_same(case: Case) -> None:
+    """What evidence says at a glance is true: `most_dominated`, `undominated_below` and `is_steady`."""
+    for setting in settings_of(case):
+        instance = setting.instance()
+        space = instance.problem.space()
+        levels = case.evidence.fit(DELTA, space)
+        for number, start in enumerate(STARTS):
+            given = {arm: start * (i + 1) for i, arm in enumerate(instance.problem.arms)}
+            *_, last = decisions(case, instance.problem, recorded(instance, number), given, most=3)
+            work_in(levels, instance.problem, last.state)
+            _check_shortcuts(case, levels, instance.problem, last)
+
+
+def _check_shortcuts(case: Case, levels: NamedTuple, problem: Problem, step: Step) -> None:
+    space, state, found = problem.space(), step.state, np.zeros(4)
+    now = int(state.tally[CLOCK])
+    for i, j in product(range(space.arms), range(space.arms)):
+        if i == j:
+            continue
+        words = f"after {step.counts}, {problem.arms[i]} and {problem.arms[j]}:"
+        for offset in (-1.0, 0.0, 1.0):
+            state.tally[CLOCK] = now
+            shortcuts(levels, space, state, i, j, math.inf, found)
+            ceiling = found[2] + offset
+            is_steady = shortcuts(levels, space, state, i, j, ceiling, found)
+            below, most, lead, cut = (float(value) for value in found)
+            wrong = f"{words} m^- is {below:g}, at most {most:g} by `most_dominated`"
+            demand(below <= most, shortcuts_lead_to_the_same, case, wrong)
+            wrong = f"{words} M^- is {lead:g}, but {cut:g} by `undominated_below` a ceiling of {ceiling:g}"
+            demand(cut == lead if lead <= ceiling else cut > ceiling, shortcuts_lead_to_the_same, case, wrong)
+            state.tally[CLOCK] = 1000 * now
+            shortcuts(levels, space, state, i, j, math.inf, found)
+            wrong = f"{words} evidence is said to be steady, but changes with time"
+            same = (found[0], found[2]) == (below, lead)
+            demand(not is_steady or same, shortcuts_lead_to_the_same, case, wrong)
+    state.tally[CLOCK] = now
+
+
 LAWS: tuple[Law, ...] = (
     permuting_arms_permutes_decisions,
     rescaling_an_objective_changes_nothing,
@@ -277,4 +315,5 @@ LAWS: tuple[Law, ...] = (
     the_compiler_changes_nothing,
     claims_stay_as_delta_grows,
     time_alone_adds_no_evidence,
+    shortcuts_lead_to_the_same,
 )

@@ -32,25 +32,29 @@ from paretoguard.engine.evidence.mixtures import (
     LOG_2,
     least_lead,
     log_sum,
+    row_e_value,
     row_evidence,
 )
-from paretoguard.engine.evidence.pairs import against, in_coordinate, in_some, in_some_correlated
+from paretoguard.engine.evidence.pairs import SUM_EXTRA, against, in_coordinate, in_some, in_some_correlated
 from paretoguard.engine.evidence.parts import (
     Moment,
     dominated,
     gap_radius,
+    is_steady,
     lead_radius,
     moment,
+    most_dominated,
     pair_radius,
     prepare,
     radius,
     row_radius,
     undominated,
+    undominated_below,
     weigh,
     widening,
 )
-from paretoguard.engine.evidence.rates import regret
-from paretoguard.engine.jit import inner
+from paretoguard.engine.evidence.rates import regret, usual_regret
+from paretoguard.engine.jit import aside, inner
 from paretoguard.engine.space import Space
 
 if TYPE_CHECKING:
@@ -67,7 +71,8 @@ class CertifiedLevels(NamedTuple):
     """`certified` for one problem and one delta; with what it keeps of each arm."""
 
     learns: bool  # are there scales to learn?
-    plain: bool  # is every coordinate treated alike: no scales to learn, no 0-and-1 outcomes?
+    plain: bool  # no scales to learn, no 0-and-1 outcomes?
+    rates: bool  # nothing but 0-and-1 outcomes, and no tolerances?
     rho: float
     row_bar: float  # log(1/alpha_F)
     below_bar: float  # for "dominated", in each coordinate
@@ -124,6 +129,7 @@ class Certified:
         return CertifiedLevels(
             learns=bool(space.learnt.any()),
             plain=not has_rates and not space.learnt.any(),
+            rates=d > 0 and bool(space.ranges.binary.all()) and not space.tolerance.any(),
             rho=self._rho(K, pair_bar),
             row_bar=math.log(K / (share * delta)),
             below_bar=below_bar,
@@ -200,10 +206,12 @@ def _prepare(evidence: CertifiedLevels, state: "State", i: int) -> None:
     n = float(state.counts[i])
     evidence.inverse[i] = (n + evidence.rho) / (n * n) if n > 0.0 else math.inf
     evidence.penalty[i] = 0.5 * math.log((n + evidence.rho) / evidence.rho)
-    for c in range(evidence.rate.shape[1]):
-        if evidence.binary[c]:
-            evidence.rate[i, c] = min(1.0, max(0.0, 0.5 * (state.means[i, c] - evidence.least[c])))
-            evidence.regret[i, c] = regret(evidence.rate[i, c], n)
+    if evidence.rate.shape[1] > 0:
+        usual = usual_regret(n)
+        for c in range(evidence.rate.shape[1]):
+            if evidence.binary[c]:
+                evidence.rate[i, c] = min(1.0, max(0.0, 0.5 * (state.means[i, c] - evidence.least[c])))
+                evidence.regret[i, c] = regret(evidence.rate[i, c], n, usual)
 
 
 # --- one arm ---------------------------------------------------------------------------------------------------------
@@ -238,31 +246,71 @@ def _slack(space: Space, state: "State", i: int, row: int) -> float:
 @inner
 def _weigh_feasible(evidence: CertifiedLevels, space: Space, state: "State", i: int) -> float:
     """Every row must have its evidence: a false claim is false for one row."""
-    least = math.inf
+    least, nearest = math.inf, math.inf
     for row in range(space.region.A.shape[0]):
-        value = _one_row(evidence, space, state, i, row, HOLDS)
-        least = value if not value >= least else least  # also what is no number
+        z = _distance(evidence, space, state, i, row, HOLDS)
+        if space.bets.first[row, HOLDS] >= 0:
+            value = _with_bets(evidence, space, state, i, row, HOLDS, z)
+            least = value if not value >= least else least  # also what is no number
+        else:
+            nearest = z if not z >= nearest else nearest  # evidence grows with the distance
+    if nearest < math.inf or nearest != nearest:
+        value = row_evidence(nearest, evidence.penalty[i])
+        least = value if not value >= least else least
     return least
 
 
 @inner
 def _one_row(evidence: CertifiedLevels, space: Space, state: "State", i: int, row: int, side: int) -> float:
     """The evidence that a row holds, up to its tolerance, or that it fails."""
+    z = _distance(evidence, space, state, i, row, side)
+    if space.bets.first[row, side] >= 0:
+        return _with_bets(evidence, space, state, i, row, side, z)
+    return row_evidence(z, evidence.penalty[i])
+
+
+@inner
+def _distance(evidence: CertifiedLevels, space: Space, state: "State", i: int, row: int, side: int) -> float:
+    """From the limit of a row, up to its tolerance, in units of the mixture; -inf while its scale is not known."""
     scale = row_scale(space, state, i, row)
     if scale == math.inf:
         return -math.inf
     slack = _slack(space, state, i, row)
     past = slack + space.row_tolerance[row] if side == HOLDS else -slack
-    value = row_evidence(past / (scale * math.sqrt(evidence.inverse[i])), evidence.penalty[i])
-    first = space.bets.first[row, side]
-    if first >= 0:  # averaged: bets are sharper far from the limit, sums reach any distance
-        return log_sum(value, bet_evidence(state.growth[i], first, float(state.counts[i]))) - LOG_2
-    return value
+    return past / (scale * math.sqrt(evidence.inverse[i]))
+
+
+@inner
+def _with_bets(evidence: CertifiedLevels, space: Space, state: "State", i: int, row: int, side: int, z: float) -> float:
+    """Averaged: bets are sharper far from the limit, sums reach any distance."""
+    wealth = bet_evidence(state.growth[i], space.bets.first[row, side], float(state.counts[i]))
+    return log_sum(row_evidence(z, evidence.penalty[i]), wealth) - LOG_2
 
 
 @inner
 def _weigh_infeasible(evidence: CertifiedLevels, space: Space, state: "State", i: int) -> float:
     """The average over rows; of independent rows, averaged with the product of 1/2 + (average of a group)/2."""
+    fall = math.sqrt(evidence.rho / (float(state.counts[i]) + evidence.rho))
+    groups, rows = space.row_groups, 0
+    average, product = 0.0, 1.0
+    for group in range(max(groups, 1)):
+        together, size = 0.0, 0
+        for row in range(space.region.A.shape[0]):
+            if space.needed[row] == 1 and (groups == 0 or space.row_group[row] == group):
+                if space.bets.first[row, FAILS] >= 0:
+                    return _weigh_infeasible_far(evidence, space, state, i)
+                together += row_e_value(_distance(evidence, space, state, i, row, FAILS), fall)
+                size += 1
+        rows += size
+        average += together
+        product *= 0.5 + 0.5 * together / size
+    value = average / rows if groups < 2 else 0.5 * (average / rows + product)
+    return math.log(value) if 0.0 < value < math.inf else _weigh_infeasible_far(evidence, space, state, i)
+
+
+@aside
+def _weigh_infeasible_far(evidence: CertifiedLevels, space: Space, state: "State", i: int) -> float:
+    """The same by logarithms, where e-values would be too large for numbers; and with bets."""
     groups, rows = space.row_groups, 0
     average, product = -math.inf, 0.0
     for group in range(max(groups, 1)):
@@ -302,27 +350,47 @@ def _dominated(evidence: CertifiedLevels, now: Moment, space: Space, state: "Sta
     if evidence.plain or gain == -math.inf:
         required = evidence.below_bar + evidence.penalty[i] + evidence.penalty[j]
         return against(gain, evidence.inverse[i], evidence.inverse[j], required)
+    if evidence.rates and gain <= 0.0:  # rates say nothing where there is no lead, and sums the same of each coordinate
+        required = evidence.below_bar + evidence.penalty[i] + evidence.penalty[j] + SUM_EXTRA
+        return against(gain, evidence.inverse[i], evidence.inverse[j], required)
     least = math.inf
     for c in range(space.noisy):
         least = min(least, in_coordinate(evidence, space, state, j, i, c, 0.0, evidence.below_bar))
     return least
 
 
+@most_dominated.register(CertifiedLevels)
+def _most_dominated(evidence: CertifiedLevels, space: Space, state: "State", i: int, j: int) -> float:
+    """A lead less a width, or 0 where that is negative and the lead is not; learnt scales have other units."""
+    return math.inf if evidence.learns else least_gain(space, state, i, j)
+
+
 @undominated.register(CertifiedLevels)
 def _undominated(evidence: CertifiedLevels, now: Moment, space: Space, state: "State", i: int, j: int) -> float:
+    return undominated_below(evidence, now, space, state, i, j, math.inf)
+
+
+@undominated_below.register(CertifiedLevels)
+def _undominated_below(
+    evidence: CertifiedLevels, now: Moment, space: Space, state: "State", i: int, j: int, ceiling: float
+) -> float:
     """One coordinate must, with its share of the average; or several together, where they can be multiplied."""
     lead = best_lead(space, state, i, j)
     if evidence.learns and lead < math.inf and min(state.counts[i], state.counts[j]) < LEAST_PULLS:
         return too_early(min(state.counts[i], state.counts[j]))
+    required = evidence.lead_bar + evidence.penalty[i] + evidence.penalty[j]
     if evidence.plain or lead == math.inf:
-        required = evidence.lead_bar + evidence.penalty[i] + evidence.penalty[j]
         most = against(lead, evidence.inverse[i], evidence.inverse[j], required)
+    elif evidence.rates and lead <= 0.0:  # as in `_dominated`
+        most = against(lead, evidence.inverse[i], evidence.inverse[j], required + SUM_EXTRA)
     else:
         most = -math.inf
         for c in range(space.noisy):
             slop = space.tolerance[c]
             most = max(most, in_coordinate(evidence, space, state, i, j, c, slop, evidence.lead_bar))
-    if most < 0.0 and evidence.joint_bar < math.inf:
+            if most > ceiling:
+                return most
+    if most < 0.0 and most <= ceiling and evidence.joint_bar < math.inf:
         if evidence.sets.shape[0] > 0:
             return max(most, in_some_correlated(evidence, space, state, i, j))
         return max(most, in_some(evidence, space, state, i, j))
@@ -349,6 +417,11 @@ def _gap_radius(evidence: CertifiedLevels, now: Moment, space: Space, state: "St
 def _lead_radius(evidence: CertifiedLevels, now: Moment, state: "State", i: int, j: int) -> float:
     required = evidence.lead_bar + evidence.penalty[i] + evidence.penalty[j]
     return least_lead(evidence.inverse[i], evidence.inverse[j], required)
+
+
+@is_steady.register(CertifiedLevels)
+def _is_steady(evidence: CertifiedLevels) -> bool:
+    return True
 
 
 @widening.register(CertifiedLevels)

@@ -7,16 +7,23 @@ at the true mu. The half-normal mixture, over the means on one side of mu, has a
 
 import math
 
+from paretoguard.engine.bets import LOST
 from paretoguard.engine.jit import inner
 
 LOG_2 = math.log(2.0)
 ROOT_HALF = math.sqrt(0.5)
-LOG_TWO_OVER_ROOT_TWO_PI = LOG_2 - 0.5 * math.log(2.0 * math.pi)
+TWO_OVER_ROOT_TWO_PI = 2.0 / math.sqrt(2.0 * math.pi)
+LOG_TWO_OVER_ROOT_TWO_PI = math.log(TWO_OVER_ROOT_TWO_PI)
+FAR = 36.0  # from here on exp(z^2/2) comes near the largest number
 HAZARD_AT_0 = math.sqrt(2.0 / math.pi)  # phi(0)/Phi(0)
 CURVATURE = 1.0 - 2.0 / math.pi  # of z^2/2 + log Phi(z) at 0; greater for z > 0
 TWO_SIDED, ONE_SIDED = 0.25, 0.75  # how the evidence of a pair is shared between its two forms
 LOG_SHARE = -math.log(TWO_SIDED)
 MOST_GAIN = math.log(TWO_SIDED + 4.0 * ONE_SIDED)  # the one-sided form is at most 4 times the two-sided one
+CLEAR = 3.0  # where both z of `one_sided_gain` are at least this, its gain is at least …
+_HAZARD = TWO_OVER_ROOT_TWO_PI * math.exp(-0.5 * CLEAR * CLEAR) / (1.0 + math.erf(CLEAR * ROOT_HALF))
+_GAIN = 2.0 * math.log1p(math.erf(CLEAR * ROOT_HALF)) - _HAZARD * _HAZARD / (2.0 * CURVATURE)
+USUAL_GAIN = math.log(TWO_SIDED + ONE_SIDED * math.exp(_GAIN)) - 1e-12  # … and the evidence that much more
 
 
 @inner
@@ -30,9 +37,14 @@ def log_twice_phi(z: float) -> float:
 @inner
 def log_tail(z: float) -> float:
     """log(2 Phi(z)) + z^2/2 for z <= -5: the first terms of its expansion, an even number of them, which is less."""
+    return LOG_TWO_OVER_ROOT_TWO_PI - math.log(-z / (1.0 + tail_series(z)))
+
+
+@inner
+def tail_series(z: float) -> float:
+    """-z Phi(z)/phi(z) - 1, for z <= -5."""
     inverse = 1.0 / (z * z)
-    series = inverse * (-1.0 + inverse * (3.0 - 15.0 * inverse))
-    return LOG_TWO_OVER_ROOT_TWO_PI - math.log(-z) + math.log1p(series)
+    return inverse * (-1.0 + inverse * (3.0 - 15.0 * inverse))
 
 
 @inner
@@ -41,6 +53,14 @@ def row_evidence(z: float, penalty: float) -> float:
     if z <= -5.0:  # where z^2/2 would cancel
         return log_tail(z) - penalty
     return 0.5 * z * z - penalty + log_twice_phi(z)
+
+
+@inner
+def row_e_value(z: float, fall: float) -> float:
+    """exp of `row_evidence`, where fall = exp(-penalty); +inf where it is too large for a number."""
+    if z <= -5.0:
+        return fall * TWO_OVER_ROOT_TWO_PI * (1.0 + tail_series(z)) / -z
+    return fall * math.exp(0.5 * z * z) * (1.0 + math.erf(z * ROOT_HALF)) if z < FAR else math.inf
 
 
 @inner
@@ -57,6 +77,9 @@ def is_apart(lead: float, first: float, second: float, required: float) -> bool:
         return True
     if surplus < -MOST_GAIN:
         return False
+    total = CLEAR * (first + second)
+    if surplus >= -USUAL_GAIN and lead * lead * min(first, second) >= total * total:
+        return True
     return surplus + math.log(TWO_SIDED + ONE_SIDED * math.exp(one_sided_gain(lead, first, second))) >= 0.0
 
 
@@ -102,6 +125,6 @@ def least_lead(first: float, second: float, required: float) -> float:
 def log_sum(a: float, b: float) -> float:
     """log(exp(a) + exp(b)) without overflow."""
     high, low = max(a, b), min(a, b)
-    if low == -math.inf:
+    if low == -math.inf or high == math.inf or low - high < LOST:
         return high
-    return high + math.log1p(math.exp(low - high)) if high < math.inf else high
+    return high + math.log1p(math.exp(low - high))

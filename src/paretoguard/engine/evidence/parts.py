@@ -8,9 +8,11 @@ Signs: a claim is certified when its number is >= 0. For arms i, j at time t (re
 
 `weigh` may not depend on time (the engine keeps its value until the arm has a new result), and the thresholds may only
 grow with time: while nothing is measured, M^-(i,j) falls by no more than widening(i) or widening(j), whichever is more.
-Both are laws (`paretoguard.laws`).
+Both are laws (`paretoguard.laws`), as is that `most_dominated`, `undominated_below` and `is_steady`, the shortcuts, say
+what is true.
 """
 
+import math
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from paretoguard.engine.jit import part
@@ -61,6 +63,26 @@ def undominated(evidence: NamedTuple, now: Any, space: Space, state: "State", i:
 
 
 @part
+def most_dominated(evidence: NamedTuple, space: Space, state: "State", i: int, j: int) -> float:
+    """No less than m^-(i,j), at a glance. By default, +inf."""
+    raise TypeError(f"evidence {type(evidence).__name__} has no registered `most_dominated`")
+
+
+@part
+def undominated_below(
+    evidence: NamedTuple, now: Any, space: Space, state: "State", i: int, j: int, ceiling: float
+) -> float:
+    """M^-(i,j) where it is at most `ceiling`; else anything above that. By default, M^-(i,j)."""
+    raise TypeError(f"evidence {type(evidence).__name__} has no registered `undominated_below`")
+
+
+@part
+def is_steady(evidence: NamedTuple) -> bool:
+    """Do m^- and M^- depend on the results of the two arms alone, not on time? By default, no."""
+    raise TypeError(f"evidence {type(evidence).__name__} has no registered `is_steady`")
+
+
+@part
 def radius(evidence: NamedTuple, now: Any, space: Space, state: "State", i: int, c: int) -> float:
     """Half-width of the confidence interval of coordinate c of arm i, in engine units."""
     raise TypeError(f"evidence {type(evidence).__name__} has no registered `radius`")
@@ -102,6 +124,21 @@ def widening(evidence: NamedTuple, now: Any, then: Any, state: "State", i: int) 
 @prepare.register(object)
 def _keep_nothing(evidence: NamedTuple, state: "State", i: int) -> None:
     return None
+
+
+@most_dominated.register(object)
+def _anything(evidence: NamedTuple, space: Space, state: "State", i: int, j: int) -> float:
+    return math.inf
+
+
+@undominated_below.register(object)
+def _in_any_case(evidence: NamedTuple, now: Any, space: Space, state: "State", i: int, j: int, ceiling: float) -> float:
+    return undominated(evidence, now, space, state, i, j)
+
+
+@is_steady.register(object)
+def _depends_on_time(evidence: NamedTuple) -> bool:
+    return False
 
 
 @gap_radius.register(object)

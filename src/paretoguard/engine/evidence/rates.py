@@ -11,7 +11,9 @@ from paretoguard.engine.jit import aside, inner
 
 LOG_PI = math.log(math.pi)
 HALF_LOG_TWO_PI = 0.5 * math.log(2.0 * math.pi)
+LOG_HALF_PI = math.log(0.5 * math.pi)
 HIGH = 12.0  # from here on five terms of Stirling's series are exact to rounding
+MANY = 16.0  # … and of the series between Gamma's half-integers
 
 
 @inner
@@ -21,16 +23,44 @@ def log_gamma(z: float) -> float:
     while z < HIGH:
         product *= z
         z += 1.0
-    inverse = 1.0 / z
-    square = inverse * inverse
-    series = inverse * (1 / 12 - square * (1 / 360 - square * (1 / 1260 - square * (1 / 1680 - square / 1188))))
-    value = (z - 0.5) * math.log(z) - z + HALF_LOG_TWO_PI + series
+    value = (z - 0.5) * math.log(z) - z + HALF_LOG_TWO_PI + _stirling(z)
     return value if product == 1.0 else value - math.log(product)
 
 
+@inner
+def _stirling(z: float) -> float:
+    """log Gamma(z) - (z - 1/2) log z + z - log(2 pi)/2."""
+    inverse = 1.0 / z
+    square = inverse * inverse
+    return inverse * (1 / 12 - square * (1 / 360 - square * (1 / 1260 - square * (1 / 1680 - square / 1188))))
+
+
+@inner
+def _half_stirling(inverse: float) -> float:
+    """log Gamma(z + 1/2) - z log z + z - log(2 pi)/2 for z = 1/inverse."""
+    square = inverse * inverse
+    rest = 31 / 40320 - square * (127 / 215040 - square * 511 / 608256)
+    return -inverse * (1 / 24 - square * (7 / 2880 - square * rest))
+
+
+@inner
+def usual_regret(n: float) -> float:
+    """The regret of n outcomes, but for what a rate near 0 or 1 changes."""
+    return 0.5 * (math.log(n) + LOG_HALF_PI) + _stirling(n) if n >= MANY else 0.0
+
+
 @aside
-def regret(rate: float, n: float) -> float:
+def regret(rate: float, n: float, usual: float) -> float:
     """What not knowing the rate costs: log of the likelihood at this rate of n outcomes over the Beta mixture."""
+    high, low = n * rate, n * (1.0 - rate)
+    if min(high, low) < MANY:
+        return _regret_of_few(rate, n)
+    both = 1.0 / (high * low)
+    return usual - _half_stirling(low * both) - _half_stirling(high * both)
+
+
+@aside
+def _regret_of_few(rate: float, n: float) -> float:
     high, low = n * rate, n * (1.0 - rate)
     mixed = log_gamma(high + 0.5) + log_gamma(low + 0.5) - log_gamma(n + 1.0) - LOG_PI
     return n * (_weighted(rate, rate) + _weighted(1.0 - rate, 1.0 - rate)) - mixed
@@ -40,17 +70,16 @@ def regret(rate: float, n: float) -> float:
 def rate_evidence(first: float, n: float, second: float, m: float) -> float:
     """log of the likelihood at the two arms' own rates over that at the pooled rate; the regrets are still to go."""
     pooled = (n * first + m * second) / (n + m)
-    of_first = _weighted(first, first) - _weighted(first, pooled) + _rest(first, first) - _rest(first, pooled)
-    of_second = _weighted(second, second) - _weighted(second, pooled) + _rest(second, second) - _rest(second, pooled)
-    return n * of_first + m * of_second
+    return n * _divergence(first, pooled) + m * _divergence(second, pooled)
+
+
+@inner
+def _divergence(rate: float, other: float) -> float:
+    """Kullback and Leibler's, between laws on 0 and 1."""
+    return _weighted(rate, rate / other) + _weighted(1.0 - rate, (1.0 - rate) / (1.0 - other))
 
 
 @inner
 def _weighted(share: float, rate: float) -> float:
     """share * log(rate), and 0 where the share is."""
     return share * math.log(rate) if share > 0.0 else 0.0
-
-
-@inner
-def _rest(share: float, rate: float) -> float:
-    return _weighted(1.0 - share, 1.0 - rate)

@@ -10,7 +10,16 @@ import math
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from paretoguard.engine.dominance import best_lead, least_gain
-from paretoguard.engine.evidence.parts import Moment, dominated, pair_radius, radius, row_radius, undominated, weigh
+from paretoguard.engine.evidence.parts import (
+    Moment,
+    dominated,
+    most_dominated,
+    pair_radius,
+    radius,
+    row_radius,
+    undominated,
+    weigh,
+)
 from paretoguard.engine.jit import part
 from paretoguard.engine.space import Space
 
@@ -30,6 +39,10 @@ def _weigh(evidence: Any, space: Space, state: "State", i: int) -> float:
 
 def _dominated(evidence: Any, now: Moment, space: Space, state: "State", i: int, j: int) -> float:
     return least_gain(space, state, i, j) - now.scale * spread(evidence, state, i, j)
+
+
+def _most_dominated(evidence: Any, space: Space, state: "State", i: int, j: int) -> float:
+    return least_gain(space, state, i, j)
 
 
 def _undominated(evidence: Any, now: Moment, space: Space, state: "State", i: int, j: int) -> float:
@@ -52,6 +65,7 @@ def use_widths(record: type) -> None:
     """Register the width form of every question for a kernel record that has `sigma_u`, `moment` and `spread`."""
     weigh.register(record, _weigh)
     dominated.register(record, _dominated)
+    most_dominated.register(record, _most_dominated)
     undominated.register(record, _undominated)
     radius.register(record, _radius)
     row_radius.register(record, _row_radius)

@@ -65,7 +65,8 @@ def _select(policy: ECapeMemory, evidence: NamedTuple, space: Space, state: Stat
     if leader < 0:
         state.tally[QUEUED] = 0
         return 0
-    challenger = closest_candidate(evidence, now, space, state, leader)
+    challenger = closest_candidate(evidence, now, space, state, leader, policy.rivals.challenger[leader])
+    policy.rivals.challenger[leader] = challenger
     state.queue[0] = leader
     state.queue[1] = challenger
     state.tally[QUEUED] = 1 if challenger < 0 else 2
@@ -78,7 +79,7 @@ def _leader(policy: ECapeMemory, evidence: NamedTuple, now: NamedTuple, space: S
     z2, excluded = weakest_excluded(evidence, now, space, state, policy.rivals)
     if z2 < 0.0:
         return excluded
-    z1_feasible, feasible = weakest_feasible(now, state)
+    z1_feasible, feasible = weakest_feasible(evidence, now, space, state)
     z1_pair, first = weakest_pair(evidence, now, space, state, policy.rivals)
     if min(z1_feasible, z1_pair) >= 0.0:
         return -1
