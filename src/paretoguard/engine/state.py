@@ -40,7 +40,7 @@ class State(NamedTuple):
     stamp: NDArray[int64]  # [K] goes up when an arm has a new result, and when a pending one counts or no longer does
     inside: NDArray[uint8]  # [K] 1 for the empirically feasible arms F_t
     eta: NDArray[float64]  # [K] distance to the boundary of P
-    weight: NDArray[float64]  # [K] the part of the feasibility score gamma_i that time does not change (`weight_of`)
+    weight: NDArray[float64]  # [K] the part of the feasibility score gamma_i that does not change with time
     witness: NDArray[int64]  # [K] for i in F_t: an arm of F_t that dominates i, or -1
     optimal: NDArray[uint8]  # [K] 1 for O_t, the Pareto set of F_t
     fresh: NDArray[int64]  # [K] arms with results not yet worked in
@@ -204,7 +204,7 @@ def _compound(space: Space, state: State, arm: int) -> None:
 
 @inner
 def refresh(evidence: NamedTuple, space: Space, state: State) -> None:
-    """Work in the new results: feasibility, and the Pareto set of the feasible arms."""
+    """Work in the new results: feasibility, its evidence, and the Pareto set of the feasible arms."""
     count = state.tally[FRESH]
     for k in range(count):
         arm = state.fresh[k]
@@ -212,7 +212,7 @@ def refresh(evidence: NamedTuple, space: Space, state: State) -> None:
         locate(space, state, arm)
         _compound(space, state, arm)
         prepare(evidence, state, arm)
-        state.weight[arm] = weigh(evidence, space, state, arm) if state.inside[arm] == 0 else math.nan
+        state.weight[arm] = weigh(evidence, space, state, arm)
     if state.tally[BUILT] == 0:
         rebuild_front(space, state)
         state.tally[BUILT] = 1
@@ -220,14 +220,6 @@ def refresh(evidence: NamedTuple, space: Space, state: State) -> None:
         for k in range(count):
             update_front(space, state, state.fresh[k])
     state.tally[FRESH] = 0
-
-
-@inner
-def weight_of(evidence: NamedTuple, space: Space, state: State, i: int) -> float:
-    """The weight of i; inside P, where few are needed, it is worked out when first asked for."""
-    if state.weight[i] != state.weight[i]:
-        state.weight[i] = weigh(evidence, space, state, i)
-    return float(state.weight[i])
 
 
 @inner
