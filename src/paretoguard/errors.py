@@ -28,6 +28,14 @@ class FileError(ParetoguardError, ValueError):
     """A file cannot be read, or does not hold what it should."""
 
 
+class StorageError(ParetoguardError):
+    """The database of an experiment cannot be used, or lacks what is asked for."""
+
+
+class LedgerError(StorageError):
+    """A ledger does not hold what it should."""
+
+
 class SampleError(ParetoguardError, ValueError):
     """A measurement is not usable. `arm` and `values` say which; `result` is the result so far."""
 

@@ -1,0 +1,106 @@
+"""Events: what a ledger consists of. Each is one line of JSON, chained to the one before by its hash.
+
+A line holds `version`, `sequence` (1, 2, 3, …), `time` (seconds since 1970, UTC; never less than the event before),
+`kind` and `data`. Its hash is SHA-256 over the hash before it, a line feed and the line itself: whoever changes, adds
+or takes away an event later must change every hash after it, up to the one that others may have written down.
+"""
+
+import hashlib
+import json
+from collections.abc import Iterable
+from typing import Any, NamedTuple
+
+from paretoguard.errors import LedgerError
+
+VERSION = 1
+CREATED, ASKED, TOLD, RETRACTED, EXPIRED, STOPPED = "created", "asked", "told", "retracted", "expired", "stopped"
+KINDS = (CREATED, ASKED, TOLD, RETRACTED, EXPIRED, STOPPED)
+START = ""  # the hash before the first event
+LONGEST = 1_000_000  # characters of a line
+
+
+class Draft(NamedTuple):
+    """An event that is not in a ledger yet."""
+
+    kind: str
+    data: dict[str, Any]
+    time: float
+
+
+class Event(NamedTuple):
+    """An event of a ledger."""
+
+    sequence: int
+    line: str
+    hash: str
+
+    def read(self) -> "Entry":
+        """What the line says."""
+        return read(self.line, self.sequence)
+
+
+class Entry(NamedTuple):
+    """What an event says."""
+
+    sequence: int
+    time: float
+    kind: str
+    data: dict[str, Any]
+
+
+def chain(drafts: Iterable[Draft], sequence: int, last: str) -> list[Event]:
+    """The events for some drafts that follow event `sequence`, whose hash is `last`."""
+    events = []
+    for draft in drafts:
+        sequence += 1
+        line = write(sequence, draft)
+        last = seal(last, line)
+        events.append(Event(sequence, line, last))
+    return events
+
+
+def write(sequence: int, draft: Draft) -> str:
+    """The line of an event: the same for the same content."""
+    content = {
+        "version": VERSION, "sequence": sequence, "time": round(draft.time, 6), "kind": draft.kind, "data": draft.data
+    }  # fmt: skip
+    line = json.dumps(content, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
+    if len(line) > LONGEST:
+        raise LedgerError(f"event {sequence} ({draft.kind}) has {len(line):,} characters, more than {LONGEST:,}")
+    return line
+
+
+def seal(last: str, line: str) -> str:
+    """The hash of a line after the event with the hash `last`."""
+    return hashlib.sha256(f"{last}\n{line}".encode()).hexdigest()
+
+
+def read(line: str, sequence: int) -> Entry:
+    """What a line says; a line of another version, or that is no event, is refused."""
+    try:
+        found = json.loads(line)
+        version, entry = found["version"], Entry(found["sequence"], found["time"], found["kind"], found["data"])
+    except (ValueError, KeyError, TypeError) as error:
+        raise LedgerError(f"event {sequence} cannot be read ({error}): {line[:80]!r}") from None
+    if version != VERSION:
+        raise LedgerError(
+            f"event {sequence} has version {version!r}, this program knows {VERSION}: it was written by another "
+            "version of paretoguard; use that one, or a newer one"
+        )
+    if entry.kind not in KINDS:
+        raise LedgerError(f"event {sequence} is of the unknown kind {entry.kind!r}; expected one of {', '.join(KINDS)}")
+    return entry
+
+
+def first_break(events: Iterable[Event]) -> str:
+    """What is wrong with a chain of events from the first on; empty if nothing is."""
+    last, expected = START, 1
+    for event in events:
+        if event.sequence != expected:
+            return f"event {expected} is missing: event {event.sequence} follows event {expected - 1}"
+        if seal(last, event.line) != event.hash:
+            return f"event {event.sequence} does not have the hash that its content and the events before it give"
+        if event.read().sequence != event.sequence:
+            return f"event {event.sequence} says of itself that it is event {event.read().sequence}"
+        last, expected = event.hash, expected + 1
+    return "" if expected > 1 else "there are no events"

@@ -1,0 +1,51 @@
+"""A storage in memory: what the others are compared with."""
+
+import threading
+from collections.abc import Iterator
+
+from paretoguard.experiment.events import START, Draft, Event, chain
+from paretoguard.experiment.storage import Make, taken, unknown
+
+
+class MemoryStorage:
+    """Ledgers that last as long as the process."""
+
+    def __init__(self) -> None:
+        self._ledgers: dict[str, list[Event]] = {}
+        self._lock = threading.Lock()
+
+    def create(self, name: str, first: Draft) -> Event:
+        """Begin a ledger."""
+        self.restore(name, chain([first], 0, START))
+        return self._ledgers[name][0]
+
+    def restore(self, name: str, events: list[Event]) -> None:
+        """Begin a ledger with these events."""
+        with self._lock:
+            if name in self._ledgers:
+                raise taken(name)
+            self._ledgers[name] = list(events)
+
+    def names(self) -> list[str]:
+        """The names of all ledgers."""
+        return sorted(self._ledgers)
+
+    def events(self, name: str, after: int = 0) -> Iterator[Event]:
+        """The events that follow event `after`."""
+        return iter(self._ledger(name)[after:])
+
+    def append(self, name: str, after: int, make: Make) -> list[Event]:
+        """Add the events that `make` drafts."""
+        with self._lock:
+            ledger = self._ledger(name)
+            added = chain(make(ledger[after:]), len(ledger), ledger[-1].hash)
+            ledger += added
+            return added
+
+    def close(self) -> None:
+        """Nothing to let go of."""
+
+    def _ledger(self, name: str) -> list[Event]:
+        if name not in self._ledgers:
+            raise unknown(name, self.names())
+        return self._ledgers[name]

@@ -1,0 +1,59 @@
+"""Storages: where ledgers live. `open_storage` gives one for a URL; `paretoguard.laws.check_storage` tests one."""
+
+from collections.abc import Callable, Iterator
+from typing import Protocol, runtime_checkable
+
+from paretoguard.errors import StorageError
+from paretoguard.experiment.events import Draft, Event
+
+DEFAULT = "sqlite:///paretoguard.db"
+Make = Callable[[list[Event]], list[Draft]]
+
+
+@runtime_checkable
+class Storage(Protocol):
+    """Ledgers by name. Events are only ever added, whole, in order, and for good: what a call returns is on disk."""
+
+    def create(self, name: str, first: Draft) -> Event:
+        """Begin a ledger; StorageError if the name is taken."""
+
+    def names(self) -> list[str]:
+        """The names of all ledgers, in alphabetical order."""
+
+    def events(self, name: str, after: int = 0) -> Iterator[Event]:
+        """The events that follow event `after`, in order; StorageError if there is no such ledger."""
+
+    def append(self, name: str, after: int, make: Make) -> list[Event]:
+        """Add events to a ledger that nobody else changes meanwhile, and return them.
+
+        `make` is called once with the events that follow event `after`, and gives the drafts to add: all of them are
+        added, or none if anything fails.
+        """
+
+    def restore(self, name: str, events: list[Event]) -> None:
+        """Begin a ledger with these events, unchanged; StorageError if the name is taken."""
+
+    def close(self) -> None:
+        """Let go of files and connections."""
+
+
+def open_storage(url: str | Storage) -> Storage:
+    """The storage at a URL, such as sqlite:///paretoguard.db or postgresql://user@host/database; or one as it is."""
+    if not isinstance(url, str):
+        if isinstance(url, Storage):
+            return url
+        raise StorageError(f"storage is {url!r}, expected a URL such as {DEFAULT!r}, or a storage")
+    from paretoguard.experiment.sql import SqlStorage  # imports SQLAlchemy
+
+    return SqlStorage(url)
+
+
+def unknown(name: str, names: list[str]) -> StorageError:
+    """There is no such experiment."""
+    known = ", ".join(names[:20]) + (", …" if len(names) > 20 else "")
+    return StorageError(f"there is no experiment {name!r} here; there are: {known or 'none'}")
+
+
+def taken(name: str) -> StorageError:
+    """There is one already."""
+    return StorageError(f"there is an experiment {name!r} already; choose another name, or go on with that one")
