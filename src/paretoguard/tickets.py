@@ -12,10 +12,11 @@ from numpy.typing import NDArray
 
 
 class Ticket(NamedTuple):
-    """One measurement asked for."""
+    """One measurement asked for; of a live experiment, until when (seconds since 1970) if there is a limit."""
 
     id: int
     arm: str
+    expires: float | None = None
 
 
 class Tickets:
@@ -49,26 +50,35 @@ class Tickets:
     @property
     def open(self) -> list[Ticket]:
         """Those without a result, in the order asked."""
-        return [Ticket(*item) for item in self._open.items()]
+        return [Ticket(number, arm) for number, arm in self._open.items()]
 
-    def drop(self, ticket: Ticket) -> None:
-        """Forget a ticket whose result will not come."""
+    def drop(self, ticket: Ticket, *, for_good: bool = False) -> list[NDArray[float64]]:
+        """Forget a ticket whose result will not come; return the results that waited for it alone.
+
+        In the order asked that is refused, unless it is known not to depend on the value (`for_good`).
+        """
         self.check(ticket)
-        if self._as_asked:
+        if self._as_asked and not for_good:
             raise ValueError(
                 f"ticket {ticket.id} cannot be dropped: in the order asked, later results of {ticket.arm} wait for it; "
                 "whether it is lost might depend on its value"
             )
         del self._open[ticket.id]
+        if not self._as_asked:
+            return []
+        self._due[ticket.arm].remove(ticket.id)
+        return self._ready(ticket.arm)
 
     def receive(self, ticket: Ticket, row: NDArray[float64]) -> list[NDArray[float64]]:
         """Take the result of a ticket, once checked; return the results of its arm that may be counted now."""
         del self._open[ticket.id]
         if not self._as_asked:
             return [row]
-        due = self._due[ticket.arm]
         self._held[ticket.id] = row
-        ready = []
+        return self._ready(ticket.arm)
+
+    def _ready(self, arm: str) -> list[NDArray[float64]]:
+        due, ready = self._due[arm], []
         while due and due[0] in self._held:
             ready.append(self._held.pop(due.popleft()))
         return ready

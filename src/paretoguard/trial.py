@@ -3,13 +3,13 @@
 Simulation runs the same compiled functions: a trial fed the rewards of a simulated run makes the same pulls.
 """
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from numba.core.errors import NumbaError
-from numpy import int64, uint8
+from numpy import float64, int64, uint8
 from numpy.typing import NDArray
 
 from paretoguard import settings
@@ -110,6 +110,29 @@ class Trial:
 
         Pending measurements count in the choice of further arms, never in the evidence.
         """
+        return [self._tickets.issue(self.problem.arms[place]) for place in self._choose(n)]
+
+    def peek(self, n: int = 1) -> list[str]:
+        """The arms that `ask(n)` would give; nothing is asked for."""
+        before, queue = self._state.pending.copy(), self._queue
+        places = self._choose(n)
+        self._state.pending[:], self._queue = before, queue
+        return [self.problem.arms[place] for place in places]
+
+    def asked(self, arms: Sequence[str]) -> list[Ticket]:
+        """Tickets for these arms: those that `ask` chose when they were recorded, and nearly always would again.
+
+        The algorithm is asked all the same, for what it remembers; another version of it may have chosen otherwise.
+        """
+        before, places = self._state.pending.copy(), [self._place[arm] for arm in arms]
+        if self._choose(max(1, len(places))) != places:
+            self._queue, self._state.pending[:] = [], before
+            for place in places:
+                self._state.pending[place] += 1
+        return [self._tickets.issue(arm) for arm in arms]
+
+    def _choose(self, n: int) -> list[int]:
+        """Up to n arms to measure next; they count as pending."""
         wanted = min(settings.check_count(n, "n", "how many arms to ask for"), self._room())
         if wanted == 0:
             return []
@@ -120,24 +143,35 @@ class Trial:
         for place in places:
             self._state.pending[place] += 1
         try:
-            places += self._fill(wanted - len(places))
+            return places + self._fill(wanted - len(places))
         except SettingsError:
             self._state.pending[:], self._queue = before, queue
             raise
-        return [self._tickets.issue(self.problem.arms[place]) for place in places]
 
     @property
     def outstanding(self) -> list[Ticket]:
         """The tickets without a result."""
         return self._tickets.open
 
-    def drop(self, ticket: Ticket) -> None:
-        """Give up a result that will not come; honest only if whether it is lost does not depend on its value."""
+    def drop(self, ticket: Ticket, *, for_good: bool = False) -> None:
+        """Give up a result that will not come; honest only if whether it is lost does not depend on its value.
+
+        In the order asked this must be said (`for_good`), as later results of the arm wait for it.
+        """
         try:
-            self._tickets.drop(ticket)
+            ready = self._tickets.drop(ticket, for_good=for_good)
         except ValueError as error:
             raise SettingsError(str(error)) from None
         self._state.pending[self._place[ticket.arm]] -= 1
+        self._count(ticket.arm, ready)
+
+    def look(self) -> bool:
+        """Is the answer found, by the results so far? What is asked for next does not change by looking."""
+        if not self._answered and self.samples > 0:
+            self._answered = self._decided() == 0
+            if self._answered:
+                self._queue = []
+        return self._answered
 
     def _room(self) -> int:
         """How many more results the budget allows."""
@@ -169,16 +203,38 @@ class Trial:
     def _decide(self) -> None:
         """Look whether the answer is found and, if not, which arms come next."""
         if not self._queue:
-            try:
-                queued = decide_next(self._policy, self._levels, self._space, self._state)
-            except NumbaError as error:
-                raise not_compiled(error, self.algorithm, self.evidence) from error
-            check_queue(queued, self._space, self._state, self.algorithm)
+            queued = self._decided()
             self._answered = queued == 0
             self._queue = [int(arm) for arm in self._state.queue[:queued]]
 
+    def _decided(self) -> int:
+        """How many arms the algorithm wants now; they are in the state's queue."""
+        try:
+            queued = decide_next(self._policy, self._levels, self._space, self._state)
+        except NumbaError as error:
+            raise not_compiled(error, self.algorithm, self.evidence) from error
+        check_queue(queued, self._space, self._state, self.algorithm)
+        return int(queued)
+
     def tell(self, what: str | Ticket, values: Mapping[str, float]) -> None:
         """Take one result, of an arm or of a ticket: a value for every objective, in the user's units."""
+        arm = what.arm if isinstance(what, Ticket) else what
+        row = self.check(what, values)
+        known = self._exact.setdefault(arm, {})
+        for name in self._exact_objectives:
+            known[name] = float(values[name])
+        place = self._place[arm]
+        if not isinstance(what, Ticket):  # as if asked for now
+            self._state.pending[place] += 1
+            what = self._tickets.issue(arm)
+            if self._queue and self._queue[0] == place:
+                self._queue.pop(0)
+            else:
+                self._queue.clear()  # an unasked result: what to pull next is decided anew
+        self._count(arm, self._tickets.receive(what, row))
+
+    def check(self, what: str | Ticket, values: Mapping[str, float]) -> NDArray[float64]:
+        """The result as `tell` would take it; anything wrong is refused, and nothing changes."""
         arm = what.arm if isinstance(what, Ticket) else what
         try:
             self.problem.index(arm)
@@ -193,27 +249,23 @@ class Trial:
             self._check_exact(arm, values)
         except ValueError as error:
             raise SampleError(str(error), arm=arm, values=values, result=self.result()) from error
-        place = self._place[arm]
-        if not isinstance(what, Ticket):  # as if asked for now
-            self._state.pending[place] += 1
-            what = self._tickets.issue(arm)
-            if self._queue and self._queue[0] == place:
-                self._queue.pop(0)
-            else:
-                self._queue.clear()  # an unasked result: what to pull next is decided anew
+        return row
+
+    def _count(self, arm: str, rows: Sequence[NDArray[float64]]) -> None:
+        """Take results that may be counted now; they are pending no longer."""
         before = self.samples
-        for ready in self._tickets.receive(what, row):
-            self._state.pending[place] -= 1
-            observe_result(self._space, self._state, place, ready)
+        for row in rows:
+            self._state.pending[self._place[arm]] -= 1
+            observe_result(self._space, self._state, self._place[arm], row)
             self._answered = False  # until the next look
         if self._keeps and before // self._stride < self.samples // self._stride:
             self._settle()
 
     def _check_exact(self, arm: str, values: Mapping[str, float]) -> None:
-        known = self._exact.setdefault(arm, {})
+        known = self._exact.get(arm, {})
         for name in self._exact_objectives:
             value = float(values[name])
-            if known.setdefault(name, value) != value:
+            if known.get(name, value) != value:
                 raise ProblemError(
                     f"arm {arm!r} gave {name} = {value!r} after {known[name]!r}, but {name} was declared exact; "
                     "declare its noise if it varies"

@@ -23,6 +23,14 @@ def read_values(arm: str, values: Any, noise: Mapping[str, Noise]) -> Floats:
     return np.array([_value(arm, objective, given, noise[objective]) for objective, given in _each(arm, values, noise)])
 
 
+def read_part(arm: str, values: Any, noise: Mapping[str, Noise]) -> dict[str, float]:
+    """Values of at least one objective of an arm."""
+    if not isinstance(values, Mapping) or not values:
+        raise ProblemError(f"arm '{arm}' has {values!r}, expected {{objective: value}} for some of {listed(noise)}")
+    part = {name: noise[name] for name in noise if name in values}
+    return {name: _value(arm, name, given, noise[name]) for name, given in _each(arm, values, part or noise)}
+
+
 def read_means(means: Any, arms: Sequence[str], noise: Mapping[str, Noise]) -> Floats:
     """Means of all arms as an array [K, d], from such an array or from arm -> {objective: mean}; of any range."""
     if isinstance(means, Mapping):

@@ -33,6 +33,7 @@ from paretoguard.problem.inputs import (
     check_range,
     check_statuses,
     read_means,
+    read_part,
     read_statuses,
     read_values,
 )
@@ -202,6 +203,11 @@ class Problem:
         """
         self.index(arm)
         return read_values(arm, values, self.noise)
+
+    def part(self, arm: str, values: Mapping[str, Any]) -> dict[str, float]:
+        """Values of some objectives of one measurement; anything impossible is refused."""
+        self.index(arm)
+        return read_part(arm, values, self.noise)
 
     @cached_property
     def _positions(self) -> dict[str, int]:
