@@ -4,7 +4,7 @@ from typing import Annotated
 
 import typer
 
-from paretoguard.cli import demo, paper, plan, run, simulate
+from paretoguard.cli import ask, create, demo, paper, plan, retract, run, simulate, status, tell, transfer
 from paretoguard.cli.failures import Commands
 from paretoguard.cli.options import prose
 from paretoguard.version import __version__
@@ -14,6 +14,7 @@ EXAMPLES = """[bold]Examples[/bold]
   paretoguard run examples/dose-finding.toml
   paretoguard simulate secukinumab covboost --algorithm e-cape,uniform
   paretoguard plan secukinumab
+  paretoguard create examples/dose-finding.toml, then ask, tell, status
   paretoguard paper
 
 Exit codes: 0 done, 1 undecided when the budget ran out, 2 wrong input, 130 Ctrl-C."""
@@ -30,6 +31,14 @@ for name, function, examples in (
     ("run", run.run, run.EXAMPLES),
     ("simulate", simulate.simulate, simulate.EXAMPLES),
     ("plan", plan.plan, plan.EXAMPLES),
+    ("create", create.create, create.EXAMPLES),
+    ("ask", ask.ask, ask.EXAMPLES),
+    ("tell", tell.tell, tell.EXAMPLES),
+    ("retract", retract.retract, retract.EXAMPLES),
+    ("status", status.status, status.EXAMPLES),
+    ("list", status.list_, status.LIST_EXAMPLES),
+    ("export", transfer.export, transfer.EXPORT_EXAMPLES),
+    ("import", transfer.import_, transfer.IMPORT_EXAMPLES),
     ("paper", paper.paper, paper.EXAMPLES),
 ):
     app.command(name, help=prose(function.__doc__), epilog=examples)(function)

@@ -144,26 +144,37 @@ class Experiment:
         self,
         results: Iterable[tuple[Ticket | int | None, str | None, Mapping[str, float]]],
         refused: dict[int, ParetoguardError] | None = None,
+        *,
+        atomic: bool = True,
     ) -> list[Told]:
         """Record several results (ticket or id or None, arm or None, values) at once: all of them, or none.
 
-        With a dictionary for what is `refused` (by position), the others are recorded nevertheless.
+        With a dictionary for what is `refused` (by position) nothing is raised, and unless `atomic` the others are
+        recorded nevertheless.
         """
-        given, told = list(results), list[Told]()
+        given, told, wrong = list(results), list[Told](), dict[int, ParetoguardError]()
 
         def make(fold: Fold, write: "_Writer") -> None:
             told.clear()
+            wrong.clear()
             for place, (what, arm, values) in enumerate(given):
                 try:
                     told.append(_tell(fold, write, what, arm, values))
                 except (SampleError, SettingsError) as error:
                     if refused is None:
                         raise
-                    refused[place] = error
+                    wrong[place] = error
+            if wrong and atomic:
+                raise _RefusedError
             if fold.trial.look():
                 _note_end(fold, write)
 
-        self._change(make)
+        try:
+            self._change(make)
+        except _RefusedError:
+            told.clear()
+        if refused is not None:
+            refused.update(wrong)
         return told
 
     def retract(self, number: Ticket | int, reason: str, *, blind: bool = False) -> None:
@@ -272,6 +283,10 @@ class Experiment:
             raise
         if added and self._known is not None:
             self._known.hash = added[-1].hash
+
+
+class _RefusedError(Exception):
+    """One of several results is refused, and so all are."""
 
 
 class _Writer:

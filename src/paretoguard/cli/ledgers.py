@@ -1,0 +1,49 @@
+"""What the commands of live experiments share: where ledgers lie, and how times and tickets look."""
+
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+if TYPE_CHECKING:
+    from paretoguard.experiment.experiment import Experiment
+    from paretoguard.tickets import Ticket
+
+VARIABLE = "PARETOGUARD_STORAGE"
+Name = Annotated[str, typer.Argument(metavar="NAME", help="The experiment.")]
+Place = Annotated[
+    str | None,
+    typer.Option(
+        "--storage",
+        metavar="URL",
+        help=f"The database. \\[default: {VARIABLE}, else sqlite:///paretoguard.db in this folder]",
+    ),
+]
+
+
+def address(storage: str | None) -> str:
+    """The URL of the database."""
+    import os
+
+    from paretoguard.experiment.storage import DEFAULT
+
+    return storage or os.environ.get(VARIABLE) or DEFAULT
+
+
+def opened(name: str, storage: str | None) -> "Experiment":
+    """The experiment of this name."""
+    from paretoguard.experiment.experiment import Experiment
+
+    return Experiment.open(name, address(storage))
+
+
+def moment(seconds: float | None) -> str | None:
+    """A time as people and programs read it."""
+    if seconds is None:
+        return None
+    return datetime.fromtimestamp(seconds, UTC).isoformat(timespec="seconds").replace("+00:00", "Z")
+
+
+def shown(ticket: "Ticket") -> dict[str, Any]:
+    """A ticket as plain values."""
+    return {"ticket": ticket.id, "arm": ticket.arm, "expires": moment(ticket.expires)}

@@ -1,0 +1,86 @@
+"""`paretoguard status` and `list`: where experiments stand."""
+
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from paretoguard.cli.failures import fail
+from paretoguard.cli.ledgers import Name, Place, address, moment, opened, shown
+from paretoguard.cli.options import Json
+
+if TYPE_CHECKING:
+    from paretoguard.experiment.experiment import Experiment
+
+EXAMPLES = """[bold]Examples[/bold]
+  paretoguard status phase-2
+  paretoguard status phase-2 --verify
+  paretoguard status phase-2 --json
+
+--verify reads the whole ledger: is it as it was written, and do its results, worked out anew by other code, support
+what is claimed? Exit code 2 if not."""
+LIST_EXAMPLES = """[bold]Examples[/bold]
+  paretoguard list
+  paretoguard list --storage postgresql://me@server/trials --json"""
+
+
+def status(
+    name: Name,
+    verify: Annotated[bool, typer.Option("--verify", help="Check the ledger and recompute the claims.")] = False,
+    storage: Place = None,
+    json: Json = False,
+) -> None:
+    """Show what is certain so far, what is still open, and where the ledger stands."""
+    from paretoguard.cli.screen import answers, print_json
+    from paretoguard.cli.verdicts import print_result
+
+    experiment = opened(name, storage)
+    result, stand = experiment.result(), experiment.status()
+    found = _verified(experiment) if verify else None
+    if json:
+        waiting = [shown(ticket) for ticket in experiment.pending()]
+        print_json(
+            {**stand._asdict(), "waiting": waiting, "result": result.to_dict()} | ({"audit": found} if found else {})
+        )
+    else:
+        screen = answers()
+        print_result(screen, result)
+        waits = f"; waiting for {stand.pending:,}" + (f" ({stand.partial:,} in part)" if stand.partial else "")
+        screen.print(f"results: {stand.samples:,}{waits if stand.pending else ''}", soft_wrap=True)
+        screen.print(f"ledger: {stand.sequence:,} events, hash {stand.hash}", soft_wrap=True)
+        if found is not None:
+            screen.print(found["said"], soft_wrap=True)
+    if found is not None and not found["sound"]:
+        raise fail(str(found["said"]))
+
+
+def _verified(experiment: "Experiment") -> dict[str, Any]:
+    from paretoguard.experiment.audit import audit
+
+    found = audit(experiment)
+    return {"sound": found.sound, "said": found.said, "claims": dict(found.claims)}
+
+
+def list_(storage: Place = None, json: Json = False) -> None:
+    """List the experiments in a database."""
+    from paretoguard.cli.layout import slim
+    from paretoguard.cli.screen import answers, print_json
+    from paretoguard.experiment.storage import open_storage
+
+    place = open_storage(address(storage))
+    rows = [_row(place, name) for name in place.names()]
+    if json:
+        print_json({"experiments": rows})
+    elif rows:
+        answers().print(slim("Experiments", [{key: f"{cell}" for key, cell in row.items()} for row in rows]))
+    else:
+        answers().print(f"no experiments in {address(storage)}; begin one with paretoguard create FILE", soft_wrap=True)
+
+
+def _row(place: Any, name: str) -> dict[str, Any]:
+    results, asked, last = 0, 0, None
+    for event in place.events(name):
+        last = event.read()
+        results += last.kind == "told"
+        asked += len(last.data["arms"]) if last.kind == "asked" else 0
+    assert last is not None
+    return {"name": name, "asked": asked, "told": results, "events": last.sequence, "last change": moment(last.time)}

@@ -1,0 +1,38 @@
+"""Ledgers as files: JSON lines, one an event, with its hash at the end. What is read back is what was written."""
+
+import re
+from collections.abc import Iterable, Iterator
+
+from paretoguard.errors import LedgerError
+from paretoguard.experiment.events import CREATED, Event, first_break
+from paretoguard.experiment.storage import Storage
+
+_SEALED = re.compile(r'(.*),"hash":"([0-9a-f]{64})"\}')
+MOST_LINES = 50_000_000
+
+
+def lines(storage: Storage, name: str) -> Iterator[str]:
+    """The lines of a ledger's file, without line feeds."""
+    for event in storage.events(name):
+        yield f'{event.line[:-1]},"hash":"{event.hash}"}}'
+
+
+def take_in(storage: Storage, given: Iterable[str], name: str | None = None) -> str:
+    """Begin a ledger from the lines of a file; return its name: the one in the file, unless another is given.
+
+    A file that was changed is refused.
+    """
+    events = []
+    for number, line in enumerate(given, start=1):
+        found = _SEALED.fullmatch(line.rstrip("\r\n"))
+        if found is None:
+            raise LedgerError(f"line {number} is no event of a ledger: {line.rstrip()[:80]!r}")
+        events.append(Event(number, found[1] + "}", found[2]))
+    if broken := first_break(events):
+        raise LedgerError(f"this ledger was changed or cut: {broken}; nothing was imported")
+    first = events[0].read()
+    if first.kind != CREATED:
+        raise LedgerError(f"a ledger begins with an event {CREATED!r}, this one with {first.kind!r}")
+    chosen = name if name is not None else str(first.data["name"])
+    storage.restore(chosen, events)
+    return chosen
