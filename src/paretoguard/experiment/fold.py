@@ -52,7 +52,7 @@ class Fold:
         self.problem: Problem = loads(self.settings["problem"], "the problem in the ledger").problem
         self.trial = self._trial()
         self.slots: list[Slot] = []
-        self.stopped: dict[str, Any] | None = None  # what the last event 'stopped' says, if nothing has come since
+        self.stopped: dict[str, Any] | None = None  # what the last event 'stopped' says, if nothing was asked since
         self.retracted = {entry.data["id"]: entry.data for entry, _ in entries if entry.kind == RETRACTED}
         self.sequence, self.hash, self.time = 0, START, 0.0
         for entry, seal in entries:
@@ -76,6 +76,7 @@ class Fold:
 
     def _asked(self, entry: Entry) -> None:
         arms, expires = entry.data["arms"], entry.data.get("expires")
+        self.stopped = None
         for ticket in self.trial.asked(arms):
             self.slots.append(Slot(ticket.arm, expires, ticket))
 
@@ -96,7 +97,6 @@ class Fold:
                 self.trial.drop(ticket, for_good=True)
         else:
             self.trial.tell(slot.arm if ticket is None else ticket, slot.values)
-            self.stopped = None
 
     def _expired(self, entry: Entry) -> None:
         for number in entry.data["ids"]:

@@ -1,0 +1,400 @@
+"""Live experiments: the same decisions as a Trial, whoever asks, however often the process dies."""
+
+import multiprocessing
+import os
+import random
+import signal
+import threading
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, settings
+from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
+
+import paretoguard as pg
+from paretoguard.experiment import transfer
+from paretoguard.experiment.audit import counted
+from paretoguard.experiment.events import Draft, Event, first_break
+from paretoguard.experiment.experiment import Experiment
+from paretoguard.experiment.fold import Fold
+from paretoguard.experiment.memory import MemoryStorage
+from paretoguard.experiment.sql import SqlStorage
+
+PROBLEM = pg.Problem(
+    {"efficacy": "max", "safety": "max"},
+    arms=["low", "middle", "high"],
+    noise=pg.Bernoulli(),
+    constraints=["safety >= 0.5"],
+    dependence="independent",
+)
+MEANS = {
+    "low": {"efficacy": 0.1, "safety": 0.55},
+    "middle": {"efficacy": 0.8, "safety": 0.95},
+    "high": {"efficacy": 0.9, "safety": 0.05},
+}
+CHOSEN = {"delta": 0.1, "evidence": "certified"}
+
+
+def rewards(seed: int = 0) -> Callable[[str], dict[str, float]]:
+    return pg.sampler(pg.Instance(PROBLEM, MEANS), seed=seed)
+
+
+def begin(storage: Any = None, **given: Any) -> Experiment:
+    return Experiment.create("doses", PROBLEM, storage=storage or MemoryStorage(), **{**CHOSEN, **given})
+
+
+def run_to_the_end(experiment: Experiment, sample: Callable[[str], dict[str, float]], n: int = 1) -> None:
+    while tickets := experiment.ask(n):
+        for ticket in tickets:
+            experiment.tell(ticket, sample(ticket.arm))
+
+
+@pytest.mark.parametrize("n", [1, 4])
+def test_an_experiment_pulls_what_a_trial_pulls(n: int) -> None:
+    experiment, trial = begin(), pg.Trial(PROBLEM, **CHOSEN)  # type: ignore[arg-type]
+    run_to_the_end(experiment, rewards(), n)
+    sample = rewards()
+    while tickets := trial.ask(n):
+        for ticket in tickets:
+            trial.tell(ticket, sample(ticket.arm))
+    found, expected = experiment.result(), trial.result()
+    assert found.pulls == expected.pulls
+    assert found.stopped == expected.stopped == "answered"
+    assert {a: v.status for a, v in found.verdicts.items()} == {a: v.status for a, v in expected.verdicts.items()}
+    assert [event["kind"] for event in experiment.history()].count("stopped") == 1
+    assert experiment.ask() == []
+    assert experiment.status().done
+
+
+@pytest.mark.parametrize(
+    ("algorithm", "evidence"),
+    [("e-cape", "certified"), ("two-stage", "practical"), ("racing", "practical"), ("game-cpsi", "glr")],
+)
+def test_whoever_opens_the_ledger_has_the_same_state(algorithm: str, evidence: str) -> None:
+    """After any change a new fold of the ledger decides as the process that made it, with all that algorithms keep."""
+    chance, sample, waiting = random.Random(3), rewards(), list[pg.Ticket]()
+    experiment = begin(algorithm=algorithm, evidence=evidence if evidence != "glr" else "certified", delta=0.2)
+    for step in range(120):
+        if waiting and chance.random() < 0.55:
+            ticket = waiting.pop(chance.randrange(len(waiting)))
+            experiment.tell(ticket, sample(ticket.arm))
+        else:
+            waiting += experiment.ask(chance.choice([1, 1, 2, 3]) if algorithm != "racing" else 1)
+        if step % 5 == 0:
+            other = Experiment.open("doses", experiment.storage)
+            assert other.status() == experiment.status()
+            assert other._fold().trial.peek(2) == experiment._fold().trial.peek(2)
+            assert [a.state for a in other._fold().slots] == [b.state for b in experiment._fold().slots]
+
+
+def test_results_may_come_late_out_of_order_twice_and_in_part() -> None:
+    experiment = begin()
+    first, second, third = experiment.ask(3)
+    assert experiment.tell(third, {"efficacy": 1, "safety": 1}).complete
+    told = experiment.tell(first.id, {"efficacy": 1})
+    assert (told.complete, told.duplicate, experiment.status().samples) == (False, False, 1)
+    assert experiment.status().partial == 1
+    again = experiment.tell(first, {"efficacy": 1})
+    assert (again.duplicate, again.sequence) == (True, told.sequence)
+    assert experiment.tell(first, {"safety": 0, "efficacy": 1}).complete
+    assert experiment.tell(first, {"safety": 0}).duplicate
+    assert experiment.status().samples == 2
+    before = experiment.status()
+    with pytest.raises(pg.SampleError, match="has safety = 0 already, got 1"):
+        experiment.tell(first, {"safety": 1})
+    with pytest.raises(pg.SampleError, match="is for 'middle', got a result of 'low'"):
+        experiment.tell(second, {"safety": 1}, arm="low")
+    for values in ({}, {"efficacy": 2}, {"efficacy": float("nan")}, {"effect": 1}, "no values", {"safety": None}):
+        with pytest.raises(pg.SampleError):
+            experiment.tell(second, values)  # type: ignore[arg-type]
+    for wrong in (99, -1, True, "1", 1.5):
+        with pytest.raises(pg.SettingsError, match="there is no ticket"):
+            experiment.tell(wrong, {"efficacy": 1})  # type: ignore[arg-type]
+    assert experiment.status() == before
+    elsewhere = experiment.tell(None, {"efficacy": 0, "safety": 1}, arm="high")
+    assert elsewhere.complete
+    assert elsewhere.id == 3
+    assert experiment.status().samples == 3
+
+
+def test_tickets_expire_are_asked_again_and_late_results_count(monkeypatch: pytest.MonkeyPatch) -> None:
+    now = [1_000_000.0]
+    monkeypatch.setattr(time, "time", lambda: now[0])
+    experiment = begin(ticket_seconds=60)
+    tickets = experiment.ask(3)
+    assert {ticket.arm for ticket in tickets} == set(PROBLEM.arms)
+    assert tickets[0].expires == now[0] + 60
+    now[0] += 61
+    again = experiment.ask(3)
+    assert {ticket.arm for ticket in again} == set(PROBLEM.arms)
+    assert experiment.status().expired == 3
+    assert experiment.tell(tickets[0], {"efficacy": 1, "safety": 1}).complete
+    now[0] -= 1_000_000.0  # the clock jumps back: the ledger's time does not
+    experiment.tell(again[1], {"efficacy": 1, "safety": 1})
+    times = [event["time"] for event in experiment.history()]
+    assert times == sorted(times)
+    with pytest.raises(pg.SettingsError, match="in the order asked tickets cannot expire"):
+        begin(order="asked", ticket_seconds=60)
+
+
+def test_in_the_order_asked_later_results_wait() -> None:
+    experiment = begin(order="asked")
+    tickets = experiment.ask(12)
+    of_one = [ticket for ticket in tickets if ticket.arm == "low"]
+    experiment.tell(of_one[1], {"efficacy": 1, "safety": 1})
+    assert experiment.status().samples == 0
+    experiment.retract(of_one[0], "never enrolled", blind=True)
+    assert experiment.status().samples == 1
+    assert experiment.status().guarantee == "finite-sample"
+    entries = [event.read() for event in experiment.storage.events("doses")]
+    assert [arm for arm, _ in counted(entries, 2)] == ["low"]
+
+
+def test_after_a_retraction_the_label_says_what_holds() -> None:
+    experiment, sample, told = begin(), rewards(), list[tuple[str, dict[str, float]]]()
+    for _ in range(30):
+        [ticket] = experiment.ask()
+        told.append((ticket.arm, sample(ticket.arm)))
+        experiment.tell(ticket, told[-1][1])
+    other = Experiment.open("doses", experiment.storage)
+    experiment.retract(4, "the wrong patient", blind=True)
+    assert other.status() == experiment.status()
+    assert experiment.status().samples == 29
+    without = pg.Trial(PROBLEM, **CHOSEN)  # type: ignore[arg-type]
+    for k, (arm, values) in enumerate(told):
+        if k != 4:
+            without.tell(arm, values)
+    assert experiment.result().pulls == without.result().pulls
+    assert experiment.result().verdicts["low"].mean == without.result().verdicts["low"].mean
+    assert experiment.result().guarantee == "finite-sample"
+    assert any("retracted" in line for line in experiment.result().assumptions)
+    experiment.retract(5, "looked odd")
+    result = experiment.result()
+    assert result.guarantee == "heuristic"
+    assert all(verdict.guarantee == "heuristic" for verdict in result.verdicts.values())
+    assert "no guarantee stands" in result.notes[0]
+    with pytest.raises(pg.SettingsError, match="retracted already"):
+        experiment.retract(5, "again")
+    waiting = experiment.ask()[0]
+    experiment.retract(waiting, "looked odd")
+    with pytest.raises(pg.SampleError, match="was retracted: looked odd"):
+        experiment.tell(waiting, {"efficacy": 1})
+
+
+def test_several_results_at_once_all_or_none() -> None:
+    experiment = begin()
+    tickets = experiment.ask(3)
+    rows: list[Any] = [(tickets[0], None, {"efficacy": 1, "safety": 1}), (tickets[0], None, {"efficacy": 0})]
+    with pytest.raises(pg.SampleError):
+        experiment.tell_all(rows)
+    assert experiment.status().samples == 0
+    refused: dict[int, Any] = {}
+    assert experiment.tell_all(rows, refused) == []
+    assert (list(refused), experiment.status().samples) == ([1], 0)
+    assert len(experiment.tell_all(rows, refused, atomic=False)) == 1
+    assert experiment.status().samples == 1
+
+
+def test_a_ledger_survives_as_a_file_and_a_changed_one_is_refused() -> None:
+    experiment = begin()
+    run_to_the_end(experiment, rewards(), 5)
+    lines = list(transfer.lines(experiment.storage, "doses"))
+    other = MemoryStorage()
+    assert transfer.take_in(other, lines) == "doses"
+    assert list(other.events("doses")) == list(experiment.storage.events("doses"))
+    assert Experiment.open("doses", other).status() == experiment.status()
+    edited = lines[3].replace("1.0", "0.0") if "1.0" in lines[3] else lines[3].replace("0.0", "1.0")
+    for changed in ([*lines[:5], *lines[6:]], [lines[0], lines[2], lines[1]], [*lines[:3], edited]):
+        with pytest.raises(pg.LedgerError, match="changed or cut"):
+            transfer.take_in(MemoryStorage(), changed)
+    with pytest.raises(pg.LedgerError, match="line 2 is no event"):
+        transfer.take_in(MemoryStorage(), [lines[0], "hello"])
+
+
+# --- random sequences of commands ------------------------------------------------------------------------------------
+
+
+class Commands(RuleBasedStateMachine):
+    """An experiment on SQLite, with a second process' view of it, against a list of what was acknowledged."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.experiment = begin(budget=60)
+        self.other = Experiment.open("doses", self.experiment.storage)
+        self.open: list[pg.Ticket] = []
+        self.values: dict[int, dict[str, float]] = {}
+        self.gone: set[int] = set()
+
+    @rule(n=st.integers(1, 4), through_other=st.booleans())
+    def ask(self, n: int, through_other: bool) -> None:
+        self.open += (self.other if through_other else self.experiment).ask(n)
+
+    @precondition(lambda self: self.open)
+    @rule(data=st.data(), part=st.booleans(), through_other=st.booleans())
+    def tell(self, data: Any, part: bool, through_other: bool) -> None:
+        ticket = data.draw(st.sampled_from(self.open))
+        known = self.values.setdefault(ticket.id, {})
+        names = [name for name in PROBLEM.objectives if name not in known]
+        given = {name: float(data.draw(st.booleans())) for name in (names[:1] if part else names)}
+        if given and ticket.id not in self.gone:
+            told = (self.other if through_other else self.experiment).tell(ticket, given)
+            known.update(given)
+            assert told.complete == (len(known) == 2)
+
+    @precondition(lambda self: self.open)
+    @rule(data=st.data())
+    def tell_again(self, data: Any) -> None:
+        ticket = data.draw(st.sampled_from(self.open))
+        known = self.values.get(ticket.id, {})
+        if known:
+            assert self.experiment.tell(ticket, dict(known)).duplicate
+
+    @rule(arm=st.sampled_from(PROBLEM.arms), hit=st.booleans())
+    def tell_without_ticket(self, arm: str, hit: bool) -> None:
+        values = {"efficacy": float(hit), "safety": 1.0}
+        self.values[self.experiment.tell(None, values, arm=arm).id] = values
+
+    @precondition(lambda self: self.values)
+    @rule(data=st.data(), blind=st.booleans())
+    def retract(self, data: Any, blind: bool) -> None:
+        number = data.draw(st.sampled_from(sorted(self.values)))
+        if number not in self.gone:
+            self.experiment.retract(number, "a reason", blind=blind)
+            self.gone.add(number)
+
+    @invariant()
+    def nothing_is_lost(self) -> None:
+        complete = [k for k, values in self.values.items() if len(values) == 2 and k not in self.gone]
+        fresh = Experiment.open("doses", self.experiment.storage)
+        assert fresh.status() == self.experiment.status() == self.other.status()
+        assert fresh.status().samples == len(complete)
+        assert fresh.result().pulls == self.experiment.result().pulls
+        assert not first_break(self.experiment.storage.events("doses"))
+
+
+TestCommands = Commands.TestCase
+TestCommands.settings = settings(
+    max_examples=25, stateful_step_count=25, deadline=None, suppress_health_check=list(HealthCheck)
+)
+
+
+# --- many processes, and their deaths --------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def sqlite(tmp_path: Path) -> Iterator[SqlStorage]:
+    storage = SqlStorage(f"sqlite:///{tmp_path}/ledger.db")
+    yield storage
+    storage.close()
+
+
+def test_workers_who_ask_at_once_get_different_arms_and_lose_nothing(sqlite: SqlStorage) -> None:
+    begin(sqlite, budget=400)
+    failures: list[BaseException] = []
+    acknowledged: list[int] = []
+
+    def work(seed: int) -> None:
+        try:
+            experiment, sample = Experiment.open("doses", sqlite), rewards(seed)
+            for _ in range(12):
+                for ticket in experiment.ask(2):
+                    acknowledged.append(experiment.tell(ticket, sample(ticket.arm)).sequence)
+        except BaseException as error:
+            failures.append(error)
+
+    threads = [threading.Thread(target=work, args=(seed,)) for seed in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert not failures
+    assert len(set(acknowledged)) == len(acknowledged)
+    status = Experiment.open("doses", sqlite).status()
+    assert status.samples == len(acknowledged)
+    assert not first_break(sqlite.events("doses"))
+
+
+def test_tickets_asked_at_once_are_spread() -> None:
+    experiment = begin()
+    arms = [experiment.ask()[0].arm for _ in range(6)]
+    assert all(arms.count(arm) == 2 for arm in PROBLEM.arms)
+
+
+def _labour(storage: SqlStorage, pipe: Any, seed: int) -> None:
+    experiment, sample = Experiment.open("doses", storage), rewards(seed)
+    while tickets := experiment.ask(1 + seed % 3):
+        os.write(pipe, "".join(f"asked {ticket.id}\n" for ticket in tickets).encode())
+        for ticket in tickets:
+            told = experiment.tell(ticket, sample(ticket.arm))
+            os.write(pipe, f"told {told.sequence} {ticket.id}\n".encode())
+
+
+def test_killed_in_the_middle_of_ask_and_tell_nothing_acknowledged_is_lost(sqlite: SqlStorage) -> None:
+    kill_many_times(sqlite, 150)
+
+
+def kill_many_times(storage: SqlStorage, times: int) -> None:
+    """Children of this process, all warm, die by SIGKILL at any moment."""
+    experiment = begin(storage, evidence="certified", delta=1e-9, ticket_seconds=1e6)
+    experiment.status()
+    chance = random.Random(0)
+    asked, told = set[int](), dict[int, int]()
+    context = multiprocessing.get_context("fork")
+    for seed in range(times):
+        reading, writing = os.pipe()
+        child = context.Process(target=_labour, args=(storage, writing, seed))
+        child.start()
+        os.close(writing)
+        time.sleep(chance.uniform(0.01, 0.12))
+        os.kill(child.pid or 0, signal.SIGKILL)
+        child.join()
+        with os.fdopen(reading) as pipe:
+            for line in pipe.read().splitlines():
+                word, *numbers = line.split()
+                if word == "asked" and numbers:
+                    asked.add(int(numbers[0]))
+                elif word == "told" and len(numbers) == 2:
+                    told[int(numbers[1])] = int(numbers[0])
+    events = [event.read() for event in storage.events("doses")]
+    assert not first_break(storage.events("doses"))
+    recorded = {entry.data["id"]: entry.sequence for entry in events if entry.kind == "told"}
+    assert told.items() <= recorded.items()
+    assert len(recorded) == sum(entry.kind == "told" for entry in events)
+    fold = Fold(storage.events("doses"))
+    assert asked <= set(range(len(fold.slots)))
+    assert fold.trial.samples == len(recorded)
+    assert len(told) > times // 4  # it did work in between
+
+
+# --- other versions --------------------------------------------------------------------------------------------------
+
+
+def test_an_event_of_a_newer_program_is_refused_and_nothing_changes(sqlite: SqlStorage) -> None:
+    experiment = begin(sqlite)
+    experiment.ask()
+    sqlite.append("doses", 0, lambda events: [Draft("asked", {"arms": ["low"]}, time.time())])
+
+    class Newer(MemoryStorage):
+        def events(self, name: str, after: int = 0) -> Iterator[Event]:
+            for event in super().events(name, after):
+                yield event._replace(line=event.line.replace('"version":1', '"version":2'))
+
+    newer = Newer()
+    newer.restore("doses", list(sqlite.events("doses")))
+    with pytest.raises(pg.LedgerError, match="has version 2, this program knows 1"):
+        Experiment.open("doses", newer)
+
+
+def test_a_ledger_of_the_first_version_still_opens() -> None:
+    storage = MemoryStorage()
+    path = Path(__file__).parent / "golden" / "ledger-1.jsonl"
+    with path.open(encoding="utf-8") as lines:
+        name = transfer.take_in(storage, lines)
+    experiment = Experiment.open(name, storage)
+    status = experiment.status()
+    assert (status.samples, status.stopped, status.retracted) == (47, "answered", 1)
+    assert experiment.result().pareto == ("middle",)
