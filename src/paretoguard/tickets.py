@@ -5,10 +5,13 @@ asked of that arm before it have come: then it does not matter which results are
 """
 
 from collections import deque
+from collections.abc import Sequence
 from typing import NamedTuple
 
 from numpy import float64
 from numpy.typing import NDArray
+
+Row = NDArray[float64] | Sequence[float]
 
 
 class Ticket(NamedTuple):
@@ -27,7 +30,7 @@ class Tickets:
         self._issued = 0
         self._open: dict[int, str] = {}  # without a result
         self._due: dict[str, deque[int]] = {}  # of each arm: not counted yet, in the order asked
-        self._held: dict[int, NDArray[float64]] = {}  # results that wait for earlier ones
+        self._held: dict[int, Row] = {}  # results that wait for earlier ones
 
     def issue(self, arm: str) -> Ticket:
         """Ask for a result of this arm."""
@@ -52,7 +55,7 @@ class Tickets:
         """Those without a result, in the order asked."""
         return [Ticket(number, arm) for number, arm in self._open.items()]
 
-    def drop(self, ticket: Ticket, *, for_good: bool = False) -> list[NDArray[float64]]:
+    def drop(self, ticket: Ticket, *, for_good: bool = False) -> list[Row]:
         """Forget a ticket whose result will not come; return the results that waited for it alone.
 
         In the order asked that is refused, unless it is known not to depend on the value (`for_good`).
@@ -69,7 +72,7 @@ class Tickets:
         self._due[ticket.arm].remove(ticket.id)
         return self._ready(ticket.arm)
 
-    def receive(self, ticket: Ticket, row: NDArray[float64]) -> list[NDArray[float64]]:
+    def receive(self, ticket: Ticket, row: Row) -> list[Row]:
         """Take the result of a ticket, once checked; return the results of its arm that may be counted now."""
         del self._open[ticket.id]
         if not self._as_asked:
@@ -77,7 +80,7 @@ class Tickets:
         self._held[ticket.id] = row
         return self._ready(ticket.arm)
 
-    def _ready(self, arm: str) -> list[NDArray[float64]]:
+    def _ready(self, arm: str) -> list[Row]:
         due, ready = self._due[arm], []
         while due and due[0] in self._held:
             ready.append(self._held.pop(due.popleft()))

@@ -3,7 +3,8 @@
 Simulation runs the same compiled functions: a trial fed the rewards of a simulated run makes the same pulls.
 """
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any
 
@@ -17,12 +18,14 @@ from paretoguard.engine.claims import OPTIMAL as OPTIMAL_CODE
 from paretoguard.engine.draws import key
 from paretoguard.engine.loop import answer_now, decide_next, fill_next, observe_result, settle_now
 from paretoguard.engine.policies.parts import select
+from paretoguard.engine.replay import ANSWERED, QUEUED, Terms, replay
 from paretoguard.engine.state import new_state
 from paretoguard.errors import Interrupted, ProblemError, SampleError, SettingsError
 from paretoguard.fitting import bad_queue, check_queue, fit, not_compiled
 from paretoguard.problem import STATUSES, Problem
 from paretoguard.problem.noise import Exact
-from paretoguard.tickets import Ticket, Tickets
+from paretoguard.replay import Steps
+from paretoguard.tickets import Row, Ticket, Tickets
 from paretoguard.verdict import INFEASIBLE, OPTIMAL, UNDECIDED, Result, Verdict
 from paretoguard.verdict.numbers import Snapshot, snapshot, unvarying
 from paretoguard.verdict.reasons import explain, since
@@ -81,6 +84,7 @@ class Trial:
         self._task = getattr(self.algorithm, "task", "e-cpsi")
         self._read_off: set[str] = set()  # arms whose reason is not promised, only read off the means
         self._keeps = self.guarantee != settings.HEURISTIC
+        self._steps: Steps | None = None  # while a record is replayed
         self._stride = max(1, self._space.arms**2 // PAIRS_PER_RESULT)
 
     @property
@@ -113,7 +117,7 @@ class Trial:
         return [self._tickets.issue(self.problem.arms[place]) for place in self._choose(n)]
 
     def peek(self, n: int = 1) -> list[str]:
-        """The arms that `ask(n)` would give; nothing is asked for."""
+        """The arms that `ask(n)` would give; nothing is asked for. With none, `answered` says whether that is why."""
         before, queue = self._state.pending.copy(), self._queue
         places = self._choose(n)
         self._state.pending[:], self._queue = before, queue
@@ -125,7 +129,9 @@ class Trial:
         The algorithm is asked all the same, for what it remembers; another version of it may have chosen otherwise.
         """
         before, places = self._state.pending.copy(), [self._place[arm] for arm in arms]
-        if self._choose(max(1, len(places))) != places:
+        if self._steps is not None:
+            self._steps.ask(places)
+        elif self._choose(max(1, len(places))) != places:
             self._queue, self._state.pending[:] = [], before
             for place in places:
                 self._state.pending[place] += 1
@@ -162,16 +168,45 @@ class Trial:
             ready = self._tickets.drop(ticket, for_good=for_good)
         except ValueError as error:
             raise SettingsError(str(error)) from None
-        self._state.pending[self._place[ticket.arm]] -= 1
+        if self._steps is not None:
+            self._steps.drop(self._place[ticket.arm])
+        else:
+            self._state.pending[self._place[ticket.arm]] -= 1
         self._count(ticket.arm, ready)
 
-    def look(self) -> bool:
-        """Is the answer found, by the results so far? What is asked for next does not change by looking."""
-        if not self._answered and self.samples > 0:
-            self._answered = self._decided() == 0
-            if self._answered:
-                self._queue = []
-        return self._answered
+    @contextmanager
+    def replaying(self) -> Iterator[None]:
+        """Collect what is `asked`, told and dropped in this block, and do it at once at its end: for long records.
+
+        Values are taken as they are recorded: they were checked then.
+        """
+        if not select.has_body(type(self._policy)):
+            yield
+            return
+        self._steps = Steps()
+        try:
+            yield
+            self._replay(self._steps)
+        finally:
+            self._steps = None
+
+    def _replay(self, steps: Steps) -> None:
+        tape = steps.tape(self._space.arms, self._space.objectives, self._queue, self._answered)
+        loose = any(self.problem.tolerance[row.label] for row in self.problem.constraints)
+        stride = self._stride if self._keeps else 0
+        terms = Terms(self.budget, stride, loose, any(self.problem.tolerance.values()))
+        while True:
+            for place, arm in enumerate(self.problem.arms):
+                tape.kept[place] = STATUSES.index(self._kept[arm][0].status) if arm in self._kept else 0
+                tape.contradicted[place] = arm in self._contradicted
+            try:
+                news = replay(self._policy, self._levels, self._space, self._state, tape, terms)
+            except NumbaError as error:
+                raise not_compiled(error, self.algorithm, self.evidence) from error
+            self._queue, self._answered = tape.queue[: tape.cursor[QUEUED]].tolist(), bool(tape.cursor[ANSWERED])
+            if not news:
+                return
+            self._settle()
 
     def _room(self) -> int:
         """How many more results the budget allows."""
@@ -219,14 +254,18 @@ class Trial:
     def tell(self, what: str | Ticket, values: Mapping[str, float]) -> None:
         """Take one result, of an arm or of a ticket: a value for every objective, in the user's units."""
         arm = what.arm if isinstance(what, Ticket) else what
-        row = self.check(what, values)
+        row = self.check(what, values) if self._steps is None else [values[name] for name in self.problem.objectives]
         known = self._exact.setdefault(arm, {})
         for name in self._exact_objectives:
             known[name] = float(values[name])
         place = self._place[arm]
         if not isinstance(what, Ticket):  # as if asked for now
-            self._state.pending[place] += 1
             what = self._tickets.issue(arm)
+            if self._steps is not None:
+                self._steps.unasked(place)
+                self._count(arm, self._tickets.receive(what, row))
+                return
+            self._state.pending[place] += 1
             if self._queue and self._queue[0] == place:
                 self._queue.pop(0)
             else:
@@ -251,12 +290,15 @@ class Trial:
             raise SampleError(str(error), arm=arm, values=values, result=self.result()) from error
         return row
 
-    def _count(self, arm: str, rows: Sequence[NDArray[float64]]) -> None:
+    def _count(self, arm: str, rows: Sequence[Row]) -> None:
         """Take results that may be counted now; they are pending no longer."""
+        if self._steps is not None:
+            self._steps.count(self._place[arm], rows)
+            return
         before = self.samples
         for row in rows:
             self._state.pending[self._place[arm]] -= 1
-            observe_result(self._space, self._state, self._place[arm], row)
+            observe_result(self._space, self._state, self._place[arm], np.asarray(row))
             self._answered = False  # until the next look
         if self._keeps and before // self._stride < self.samples // self._stride:
             self._settle()

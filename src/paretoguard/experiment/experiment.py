@@ -166,7 +166,7 @@ class Experiment:
                     wrong[place] = error
             if wrong and atomic:
                 raise _RefusedError
-            if fold.trial.look():
+            if told and not fold.trial.peek():
                 _note_end(fold, write)
 
         try:
@@ -200,7 +200,7 @@ class Experiment:
     def result(self) -> Result:
         """The answer, or what is certain so far."""
         fold = self._fold()
-        fold.trial.look()
+        fold.trial.peek()
         return _relabelled(fold, fold.trial.result())
 
     def verdicts(self) -> dict[str, Verdict]:
@@ -211,7 +211,8 @@ class Experiment:
         """Where the experiment stands."""
         fold = self._fold()
         states = [slot.state for slot in fold.slots]
-        answered, spent = fold.trial.look(), fold.trial.samples >= fold.trial.budget
+        fold.trial.peek()
+        answered, spent = fold.trial.answered, fold.trial.samples >= fold.trial.budget
         return Status(
             name=self.name,
             samples=fold.trial.samples,
@@ -267,7 +268,7 @@ class Experiment:
     def _change(self, make: Any) -> None:
         """Let `make(fold, write)` add events to the ledger, after all others; if that fails nothing has changed."""
         fold = self._fold()  # before the lock: others need not wait for it
-        fold.trial.look()  # … nor for the compiler
+        fold.trial.peek()  # … nor for the compiler
 
         def draft(events: list[Event]) -> list[Draft]:
             self._work_in(events)

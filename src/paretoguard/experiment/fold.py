@@ -5,6 +5,7 @@ has the same state, and so the same next decision.
 """
 
 from collections.abc import Callable, Iterable
+from contextlib import nullcontext
 from typing import Any, ClassVar
 
 from paretoguard.errors import LedgerError, ParetoguardError
@@ -24,6 +25,7 @@ from paretoguard.problem import Problem
 from paretoguard.tickets import Ticket
 from paretoguard.trial import Trial
 
+LONG = 2_000  # events; from here on the engine works them in at once
 OPEN, LATE, COMPLETE, WITHDRAWN = "open", "expired", "complete", "retracted"
 
 
@@ -55,8 +57,9 @@ class Fold:
         self.stopped: dict[str, Any] | None = None  # what the last event 'stopped' says, if nothing was asked since
         self.retracted = {entry.data["id"]: entry.data for entry, _ in entries if entry.kind == RETRACTED}
         self.sequence, self.hash, self.time = 0, START, 0.0
-        for entry, seal in entries:
-            self.apply(entry, seal)
+        with self.trial.replaying() if len(entries) > LONG else nullcontext():
+            for entry, seal in entries:
+                self.apply(entry, seal)
 
     def _trial(self) -> Trial:
         given = self.settings

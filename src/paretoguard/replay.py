@@ -1,0 +1,58 @@
+"""The steps of a recorded trial, collected to be done at once (`engine.replay`)."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy import float64, int64
+from numpy.typing import NDArray
+
+from paretoguard.engine.replay import ASK, COUNT, DROP, LAST, PULL, UNASKED, Tape
+
+
+class Steps:
+    """Steps, in the order of the record."""
+
+    def __init__(self) -> None:
+        self._steps: list[tuple[int, int]] = []
+        self._rows: list[Any] = []
+        self._longest = 2
+
+    def ask(self, places: Sequence[int]) -> None:
+        """These arms were asked for."""
+        self._steps.append((ASK, len(places)))
+        self._steps.extend((PULL, place) for place in places)
+        self._longest = max(self._longest, len(places))
+
+    def drop(self, place: int) -> None:
+        """A pending result of this arm will not come."""
+        self._steps.append((DROP, place))
+
+    def unasked(self, place: int) -> None:
+        """The next result of this arm was not asked for."""
+        self._steps.append((UNASKED, place))
+
+    def count(self, place: int, rows: Sequence[Any]) -> None:
+        """These results of an arm count now."""
+        for k, row in enumerate(rows):
+            self._steps.append((LAST if k == len(rows) - 1 else COUNT, place))
+            self._rows.append(row)
+
+    def tape(self, arms: int, objectives: int, queue: Sequence[int], answered: bool) -> Tape:
+        """All of them, for the engine."""
+        room = np.zeros(max(2, arms) + 2 * self._longest + 2, dtype=int64)
+        room[: len(queue)] = queue
+        steps = np.array(self._steps, dtype=int64).reshape(-1, 2)
+        rows: NDArray[float64] = np.array(self._rows, dtype=float64).reshape(-1, objectives)
+        return Tape(
+            steps=steps,
+            rows=rows,
+            cursor=np.array([0, 0, len(queue), int(answered), 0], dtype=int64),
+            queue=room,
+            batch=np.zeros(self._longest + 2, dtype=int64),
+            before=np.zeros(arms, dtype=int64),
+            kept=np.zeros(arms, dtype=np.uint8),
+            contradicted=np.zeros(arms, dtype=np.bool_),
+            statuses=np.zeros(arms, dtype=np.uint8),
+            via=np.zeros(arms, dtype=int64),
+        )
