@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
 
 import paretoguard as pg
+from paretoguard.experiment import fold as fold_module
 from paretoguard.experiment import transfer
 from paretoguard.experiment.audit import counted
 from paretoguard.experiment.events import Draft, Event, first_break
@@ -89,6 +90,43 @@ def test_whoever_opens_the_ledger_has_the_same_state(algorithm: str, evidence: s
             assert other.status() == experiment.status()
             assert other._fold().trial.peek(2) == experiment._fold().trial.peek(2)
             assert [a.state for a in other._fold().slots] == [b.state for b in experiment._fold().slots]
+
+
+@pytest.mark.parametrize(("algorithm", "evidence"), [("e-cape", "certified"), ("racing", "practical")])
+@pytest.mark.parametrize("order", ["arrival", "asked"])
+def test_the_engine_works_in_a_long_ledger_as_the_trial_does_step_by_step(
+    algorithm: str, evidence: str, order: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if order == "asked" and evidence == "practical":
+        return
+    chance, sample, waiting = random.Random(5), rewards(), list[pg.Ticket]()
+    seconds = 1e-3 if order == "arrival" and algorithm == "e-cape" else None
+    experiment = begin(algorithm=algorithm, evidence=evidence, delta=0.2, order=order, ticket_seconds=seconds)
+    for _ in range(300):
+        what = chance.random()
+        if waiting and what < 0.5:
+            ticket = waiting.pop(chance.randrange(len(waiting)))
+            experiment.tell(ticket, sample(ticket.arm))
+        elif what < 0.55 and order == "arrival":
+            arm = chance.choice(PROBLEM.arms)
+            experiment.tell(None, sample(arm), arm=arm)
+        elif len(waiting) < 12:
+            waiting += experiment.ask(chance.choice([1, 1, 2, 3]) if algorithm != "racing" else 1)
+    step_by_step = Fold(experiment.storage.events("doses"))
+    monkeypatch.setattr(fold_module, "LONG", 0)
+    at_once = Fold(experiment.storage.events("doses"))
+    assert step_by_step.trial.samples > 60
+    for name in ("counts", "sums", "means", "pending", "weight", "inside", "optimal"):
+        a, b = (getattr(fold.trial._state, name) for fold in (step_by_step, at_once))
+        assert a.tolist() == b.tolist(), name
+    assert step_by_step.trial._queue == at_once.trial._queue
+    assert {arm: kept[1] for arm, kept in step_by_step.trial._kept.items()} == {
+        arm: kept[1] for arm, kept in at_once.trial._kept.items()
+    }
+    assert step_by_step.trial.statuses() == at_once.trial.statuses()
+    assert step_by_step.trial.peek(3 if algorithm != "racing" else 1) == at_once.trial.peek(
+        3 if algorithm != "racing" else 1
+    )
 
 
 def test_results_may_come_late_out_of_order_twice_and_in_part() -> None:

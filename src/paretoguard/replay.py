@@ -21,7 +21,7 @@ class Steps:
     def ask(self, places: Sequence[int]) -> None:
         """These arms were asked for."""
         self._steps.append((ASK, len(places)))
-        self._steps.extend((PULL, place) for place in places)
+        self._steps.extend([(PULL, place) for place in places])
         self._longest = max(self._longest, len(places))
 
     def drop(self, place: int) -> None:

@@ -4,8 +4,9 @@ Nothing is read from clocks here, and nothing is decided that an event does not 
 has the same state, and so the same next decision.
 """
 
-from collections.abc import Callable, Iterable
-from contextlib import nullcontext
+import gc
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager, nullcontext
 from typing import Any, ClassVar
 
 from paretoguard.errors import LedgerError, ParetoguardError
@@ -47,19 +48,33 @@ class Fold:
     """The state of an experiment after some events."""
 
     def __init__(self, events: Iterable[Event]) -> None:
-        entries = [(event.read(), event.hash) for event in events]
-        if not entries or entries[0][0].kind != CREATED:
+        events = list(events)
+        first = events[0].read() if events else None
+        if first is None or first.kind != CREATED:
             raise LedgerError("a ledger begins with an event 'created'; this one does not")
-        self.settings: dict[str, Any] = entries[0][0].data
+        self.settings: dict[str, Any] = first.data
         self.problem: Problem = loads(self.settings["problem"], "the problem in the ledger").problem
         self.trial = self._trial()
         self.slots: list[Slot] = []
         self.stopped: dict[str, Any] | None = None  # what the last event 'stopped' says, if nothing was asked since
-        self.retracted = {entry.data["id"]: entry.data for entry, _ in entries if entry.kind == RETRACTED}
+        withdrawn = (event.read() for event in events if f'"kind":"{RETRACTED}"' in event.line)
+        self.retracted = {entry.data["id"]: entry.data for entry in withdrawn if entry.kind == RETRACTED}
         self.sequence, self.hash, self.time = 0, START, 0.0
-        with self.trial.replaying() if len(entries) > LONG else nullcontext():
-            for entry, seal in entries:
-                self.apply(entry, seal)
+        with self._at_once() if len(events) > LONG else nullcontext():
+            for event in events:
+                self.apply(event.read(), event.hash)
+
+    @contextmanager
+    def _at_once(self) -> Iterator[None]:
+        """For long ledgers; nothing here makes cycles, and looking for some takes longer than all the rest."""
+        was_enabled = gc.isenabled()
+        gc.disable()
+        try:
+            with self.trial.replaying():
+                yield
+        finally:
+            if was_enabled:
+                gc.enable()
 
     def _trial(self) -> Trial:
         given = self.settings
