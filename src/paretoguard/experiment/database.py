@@ -30,8 +30,9 @@ class Database:
 
     def __init__(self, url: str) -> None:
         address = read_address(url)
-        self.shown = address.render_as_string(hide_password=True)
-        self.is_sqlite = address.get_backend_name() == "sqlite"
+        backend = address.get_backend_name()
+        self.shown = address.set(drivername=backend).render_as_string(hide_password=True)
+        self.is_sqlite = backend == "sqlite"
         self._file = address.database or ""
         self._was_there = False
         self.engine = self._lite(address) if self.is_sqlite else self._postgres(address)
@@ -58,7 +59,7 @@ class Database:
     @contextmanager
     def transaction(self, *, writes: bool) -> Iterator[Any]:
         """A cursor whose statements take effect together at the end, or not at all."""
-        with self._failures(), self._connection() as connection:
+        with self._failures(writes), self._connection() as connection:
             cursor = connection.cursor()
             if self.is_sqlite:
                 cursor.execute("BEGIN IMMEDIATE" if writes else "BEGIN")
@@ -88,15 +89,15 @@ class Database:
             connection.close()
 
     @contextmanager
-    def _failures(self) -> Iterator[None]:
+    def _failures(self, writes: bool) -> Iterator[None]:
         try:
             yield
         except DBAPIError as error:
-            raise self._failure(_line(error.orig)) from error
+            raise self._failure(_line(error.orig), writes) from error
         except (SQLAlchemyError, self.driver.Error) as error:
-            raise self._failure(_line(error)) from error
+            raise self._failure(_line(error), writes) from error
 
-    def _failure(self, why: str) -> StorageError:
+    def _failure(self, why: str, writes: bool) -> StorageError:
         if "is locked" in why or "lock timeout" in why:
             return StorageError(
                 f"{self.shown} is in use: another process has held it for more than {BUSY_SECONDS:g} s; try again"
@@ -105,7 +106,8 @@ class Database:
             return StorageError(f"cannot open {self.shown}: is there such a folder, and may you write to it?")
         if "not a database" in why or "malformed" in why:
             return StorageError(f"{self.shown} is no SQLite database, or a damaged one ({why})")
-        return StorageError(f"{self.shown}: {why}; nothing of this change was recorded: mend this, and try again")
+        record = "; nothing of this change was recorded: mend this, and try again" if writes else ""
+        return StorageError(f"{self.shown} cannot be used: {why}{record}")
 
     def close(self) -> None:
         """Let go of the connections; the next transaction makes new ones."""
