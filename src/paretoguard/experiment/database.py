@@ -17,6 +17,7 @@ from sqlalchemy.exc import ArgumentError, DBAPIError, DisconnectionError, NoSuch
 from paretoguard.errors import StorageError
 
 BUSY_SECONDS = 30.0  # how long to wait for others
+AT_ONCE = 10_000  # rows
 DRIVERS = {"sqlite": "sqlite", "postgresql": "postgresql+psycopg", "postgres": "postgresql+psycopg"}
 _SETTLE = (  # what a PostgreSQL server may have been told otherwise
     "SELECT set_config('lock_timeout', %s, false)",
@@ -73,6 +74,14 @@ class Database:
                     f"{self.shown}: the connection broke ({_line(error)}) while a change was being confirmed: it may "
                     "be recorded or not; look before you repeat it"
                 ) from error
+
+    def long_cursor(self, cursor: Any) -> Any:
+        """One that does not fetch all rows at once, in the same transaction."""
+        if self.is_sqlite:
+            return cursor
+        long = cursor.connection.cursor(name="long")  # kept by the server
+        long.itersize = AT_ONCE
+        return long
 
     @contextmanager
     def _connection(self) -> Iterator[Any]:

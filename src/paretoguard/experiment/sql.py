@@ -5,7 +5,7 @@ two events can have one number and no decision rests on a state that has passed.
 """
 
 from collections.abc import Iterator
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, closing
 from typing import Any
 
 import sqlalchemy as sa
@@ -16,7 +16,6 @@ from paretoguard.experiment.database import Database
 from paretoguard.experiment.events import START, Draft, Event, chain
 from paretoguard.experiment.storage import Make, last_of, taken, unknown
 
-AT_ONCE = 10_000  # rows
 MAKING_TABLES = "SELECT pg_advisory_xact_lock(7261954017)"  # any number: two processes may do so at once
 
 _tables = sa.MetaData()
@@ -95,11 +94,9 @@ class SqlStorage:
         """The events that follow event `after`."""
         with self._transaction(writes=False) as cursor:
             self._head(cursor, name, "head")
-            if not self._database.is_sqlite:
-                cursor = cursor.connection.cursor(name="events")  # on the server: not all rows at once
-                cursor.itersize = AT_ONCE
-            cursor.execute(self._sql["read"], {"name": name, "after": after})
-            yield from map(Event._make, cursor)
+            with closing(self._database.long_cursor(cursor)) as rows:
+                rows.execute(self._sql["read"], {"name": name, "after": after})
+                yield from map(Event._make, rows)
 
     def append(self, name: str, after: int, make: Make) -> list[Event]:
         """Add the events that `make` drafts."""
