@@ -4,6 +4,7 @@ import re
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
@@ -155,6 +156,21 @@ def test_broken_storages_are_caught(broken: type[MemoryStorage], found: str) -> 
 def test_a_storage_that_keeps_nothing_is_caught() -> None:
     with pytest.raises(laws.BrokenLawError, match=r"read back by another connection.* there is no experiment"):
         laws.check_storage(MemoryStorage)
+
+
+@dataclass(eq=False)
+class InFolder(SqlStorage):
+    """A storage that is named by its class."""
+
+    folder: str
+
+    def __post_init__(self) -> None:
+        super().__init__(f"sqlite:///{self.folder}/ledgers.db")
+
+
+def test_a_storage_is_named_by_its_class(tmp_path: Path) -> None:
+    laws.check(f"test_storage:InFolder:folder={tmp_path}")
+    assert (tmp_path / "ledgers.db").exists()
 
 
 def test_the_command_checks_a_storage(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -5,6 +5,8 @@ because SQLAlchemy's take five times as long as what SQLite does in an append.
 """
 
 import os
+import random
+import time
 import weakref
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -23,6 +25,7 @@ _SETTLE = (  # what a PostgreSQL server may have been told otherwise
     "SELECT set_config('lock_timeout', %s, false)",
     "SELECT set_config('synchronous_commit', 'on', false) WHERE current_setting('synchronous_commit') = 'off'",
 )
+_chance = random.SystemRandom()  # of no stream that somebody may have seeded
 _databases: "weakref.WeakSet[Database]" = weakref.WeakSet()
 
 
@@ -63,7 +66,7 @@ class Database:
         with self._failures(writes), self._connection() as connection:
             cursor = connection.cursor()
             if self.is_sqlite:
-                cursor.execute("BEGIN IMMEDIATE" if writes else "BEGIN")
+                self._begin(cursor, writes)
             yield cursor
             try:
                 connection.commit()
@@ -74,6 +77,25 @@ class Database:
                     f"{self.shown}: the connection broke ({_line(error)}) while a change was being confirmed: it may "
                     "be recorded or not; look before you repeat it"
                 ) from error
+
+    def _begin(self, cursor: Any, writes: bool) -> None:
+        """SQLite's own waiting sleeps longer and longer, and starves who came first: writers take turns by chance."""
+        if not writes:
+            cursor.execute("BEGIN")
+            return
+        end = time.monotonic() + BUSY_SECONDS
+        cursor.execute("PRAGMA busy_timeout=0")
+        try:
+            while True:
+                try:
+                    cursor.execute("BEGIN IMMEDIATE")
+                    return
+                except self.driver.OperationalError as error:
+                    if "is locked" not in str(error) or time.monotonic() > end:
+                        raise
+                time.sleep(_chance.uniform(0.0005, 0.002))
+        finally:
+            cursor.execute(f"PRAGMA busy_timeout={round(1000 * BUSY_SECONDS)}")
 
     def long_cursor(self, cursor: Any) -> Any:
         """One that does not fetch all rows at once, in the same transaction."""
@@ -129,8 +151,12 @@ class Database:
 
     def _prepare(self, connection: Any, record: Any) -> None:
         connection.isolation_level = None  # transactions begin where we say so
-        connection.execute("PRAGMA journal_mode=WAL")
-        connection.execute("PRAGMA synchronous=FULL")
+        try:
+            connection.execute("PRAGMA journal_mode=WAL")
+            connection.execute("PRAGMA synchronous=FULL")
+        except self.driver.Error:
+            connection.close()
+            raise
         record.info["file"] = self._which()
         self._was_there = True
 
