@@ -1,5 +1,6 @@
 """Every storage keeps the laws; storages broken on purpose break the right one."""
 
+import importlib
 import re
 import subprocess
 import sys
@@ -220,6 +221,22 @@ def test_a_file_stays_the_same_wherever_the_process_goes(tmp_path: Path, monkeyp
     assert (tmp_path / "ledgers.db").exists()
 
 
+def test_who_only_looks_makes_nothing(url: str, tmp_path: Path) -> None:
+    storage = open_storage(url)
+    assert storage.names() == []
+    for attempt in (
+        lambda: storage.head("a"),
+        lambda: list(storage.events("a")),
+        lambda: storage.append("a", 0, lambda new: []),
+    ):
+        with pytest.raises(StorageError, match="there is no experiment 'a' here; there are: none"):
+            attempt()
+    assert list(tmp_path.iterdir()) == []
+    storage.create("a", FIRST)
+    assert storage.names() == ["a"]
+    storage.close()
+
+
 def test_both_names_of_postgresql_are_known(postgresql: str) -> None:
     for given in (postgresql, postgresql.replace("postgresql:", "postgres:"), postgresql.replace(":", "+psycopg2:", 1)):
         storage = open_storage(given)
@@ -256,6 +273,17 @@ storage.close()
 def test_a_storage_is_opened_without_the_compiler() -> None:
     code = "import sys, paretoguard.experiment.sql; sys.exit(bool({'numba', 'numpy', 'psycopg'} & {*sys.modules}))"
     subprocess.run([sys.executable, "-c", code], check=True)
+
+
+def test_the_benchmark_counts_what_is_there(url: str) -> None:
+    sys.path.insert(0, str(Path(__file__).parent.parent / "benchmarks"))  # they are scripts, not a package
+    found = importlib.import_module("storages").contend(url, ["a", "a", "b"], 0.1)
+    storage = SqlStorage(url)
+    held = [list(storage.events(name)) for name in ("a", "b")]
+    storage.close()
+    assert [first_break(events) for events in held] == ["", ""]
+    assert (found["writers"], found["ledgers"]) == (3, 2)
+    assert found["appends"] == sum(map(len, held)) - 2 - 3  # the first of each ledger, and one of each writer
 
 
 # --- events ----------------------------------------------------------------------------------------------------------

@@ -140,6 +140,10 @@ class Database:
         record = "; nothing of this change was recorded: mend this, and try again" if writes else ""
         return StorageError(f"{self.shown} cannot be used: {why}{record}")
 
+    def exists(self) -> bool:
+        """False where SQLite would begin a new file."""
+        return not self.is_sqlite or os.path.exists(self._file) or not os.path.isdir(os.path.dirname(self._file))
+
     def close(self) -> None:
         """Let go of the connections; the next transaction makes new ones."""
         self.engine.dispose()

@@ -73,7 +73,9 @@ class SqlStorage:
     def restore(self, name: str, events: list[Event]) -> None:
         """Begin a ledger with these events."""
         sequence, last = last_of(name, events)
-        with self._transaction(writes=True) as cursor:
+        if not self._finds_tables():
+            self._make_tables()
+        with self._database.transaction(writes=True) as cursor:
             try:
                 cursor.execute(self._sql["begin"], {"name": name, "sequence": sequence, "hash": last})
             except self._database.driver.IntegrityError:
@@ -82,17 +84,19 @@ class SqlStorage:
 
     def names(self) -> list[str]:
         """The names of all ledgers."""
-        with self._transaction(writes=False) as cursor:
+        if not self._finds_tables():
+            return []
+        with self._database.transaction(writes=False) as cursor:
             return self._names(cursor)
 
     def head(self, name: str) -> tuple[int, str]:
         """The number and the hash of the last event."""
-        with self._transaction(writes=False) as cursor:
+        with self._within(name, writes=False) as cursor:
             return self._head(cursor, name, "head")
 
     def events(self, name: str, after: int = 0) -> Iterator[Event]:
         """The events that follow event `after`."""
-        with self._transaction(writes=False) as cursor:
+        with self._within(name, writes=False) as cursor:
             self._head(cursor, name, "head")
             with closing(self._database.long_cursor(cursor)) as rows:
                 rows.execute(self._sql["read"], {"name": name, "after": after})
@@ -100,7 +104,7 @@ class SqlStorage:
 
     def append(self, name: str, after: int, make: Make) -> list[Event]:
         """Add the events that `make` drafts."""
-        with self._transaction(writes=True) as cursor:
+        with self._within(name, writes=True) as cursor:
             sequence, last = self._head(cursor, name, "lock")
             rows = cursor.execute(self._sql["read"], {"name": name, "after": after}) if sequence > after else ()
             added = chain(make([Event._make(row) for row in rows]), sequence, last)
@@ -114,22 +118,25 @@ class SqlStorage:
         """Let go of the connections."""
         self._database.close()
 
-    def _transaction(self, *, writes: bool) -> AbstractContextManager[Any]:
-        if not self._has_tables:
-            self._make_tables()
-        return self._database.transaction(writes=writes)
+    def _finds_tables(self) -> bool:
+        """Whether there are any; who only looks makes none."""
+        if not self._has_tables and self._database.exists():
+            with self._database.transaction(writes=False) as cursor:
+                self._has_tables = bool(cursor.execute(_HAS_TABLES[self._database.is_sqlite]).fetchone())
+        return self._has_tables
 
     def _make_tables(self) -> None:
-        with self._database.transaction(writes=False) as cursor:
-            self._has_tables = bool(cursor.execute(_HAS_TABLES[self._database.is_sqlite]).fetchone())
-        if self._has_tables:
-            return
         with self._database.transaction(writes=True) as cursor:
             if not self._database.is_sqlite:
                 cursor.execute(MAKING_TABLES)
             for table in _tables.sorted_tables:
                 cursor.execute(str(CreateTable(table, if_not_exists=True).compile(self._database.engine)))
         self._has_tables = True
+
+    def _within(self, name: str, *, writes: bool) -> AbstractContextManager[Any]:
+        if not self._finds_tables():
+            raise unknown(name, [])
+        return self._database.transaction(writes=writes)
 
     def _names(self, cursor: Any) -> list[str]:
         return sorted(name for (name,) in cursor.execute(self._sql["names"]))
@@ -143,7 +150,10 @@ class SqlStorage:
     def _insert(self, cursor: Any, name: str, events: list[Event]) -> None:
         rows = ({"ledger": name, **event._asdict()} for event in events)
         try:
-            cursor.executemany(self._sql["add"], rows)
+            if len(events) == 1:  # a third less time than psycopg's executemany
+                cursor.execute(self._sql["add"], next(rows))
+            else:
+                cursor.executemany(self._sql["add"], rows)
         except self._database.driver.IntegrityError:
             raise LedgerError(
                 f"the ledger of {name!r} holds more events than it says, from event {events[0].sequence} on: something "
