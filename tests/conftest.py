@@ -1,13 +1,42 @@
-"""The longest tests come first, so that no worker is left with one at the end."""
+"""The longest tests come first, so that no worker is left with one at the end; databases for those who need one."""
+
+from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
+
+from servers import Server
 
 LONG = (
     "test_papers.py::test_smoke", "test_twin.py::test_the_engine_decides_as_the_twin_does_with_every_evidence",
     "test_twin.py::test_the_engine_decides_as_the_twin_does_where_scales", "test_laws.py::test_whole_checks",
     "test_docs.py::test_python_examples_run[extending.md]", "test_trace.py::test_a_trace_ends",
+    "test_faults.py::test_killed",
 )  # fmt: skip
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     items.sort(key=lambda item: not any(name in item.nodeid for name in LONG))
+
+
+@pytest.fixture(scope="session")
+def server() -> Iterator[Server]:
+    """A PostgreSQL server for all tests of this worker."""
+    server = Server()
+    yield server
+    server.close()
+
+
+@pytest.fixture
+def postgresql(server: Server) -> Iterator[str]:
+    """The URL of an empty database in it."""
+    with server.database() as url:
+        yield url
+
+
+@pytest.fixture(params=["sqlite", "postgresql"])
+def url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
+    """The URL of an empty database, of each kind."""
+    if request.param == "sqlite":
+        return f"sqlite:///{tmp_path / 'ledgers.db'}"
+    return str(request.getfixturevalue("postgresql"))

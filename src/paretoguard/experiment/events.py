@@ -64,7 +64,11 @@ def write(sequence: int, draft: Draft) -> str:
     content = {
         "version": VERSION, "sequence": sequence, "time": round(draft.time, 6), "kind": draft.kind, "data": draft.data
     }  # fmt: skip
-    line = json.dumps(content, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
+    try:
+        line = json.dumps(content, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
+        line.encode()
+    except (TypeError, ValueError) as error:
+        raise LedgerError(f"event {sequence} ({draft.kind}) cannot be written as JSON: {error}") from None
     if len(line) > LONGEST:
         raise LedgerError(f"event {sequence} ({draft.kind}) has {len(line):,} characters, more than {LONGEST:,}")
     return line
@@ -92,8 +96,12 @@ def read(line: str, sequence: int) -> Entry:
     return entry
 
 
-def first_break(events: Iterable[Event]) -> str:
-    """What is wrong with a chain of events from the first on; empty if nothing is."""
+def first_break(events: Iterable[Event], head: tuple[int, str] | None = None) -> str:
+    """What is wrong with a chain of events from the first on; empty if nothing is.
+
+    `head` is the number and the hash of an event that must be among them: what the storage said before they were read,
+    or what somebody wrote down. Without it nobody can tell that the last events were taken away.
+    """
     last, expected = START, 1
     for event in events:
         if event.sequence != expected:
@@ -102,5 +110,9 @@ def first_break(events: Iterable[Event]) -> str:
             return f"event {event.sequence} does not have the hash that its content and the events before it give"
         if event.read().sequence != event.sequence:
             return f"event {event.sequence} says of itself that it is event {event.read().sequence}"
+        if head is not None and event.sequence == head[0] and event.hash != head[1]:
+            return f"event {event.sequence} has the hash {event.hash}, but {head[1]} was recorded for it"
         last, expected = event.hash, expected + 1
+    if head is not None and expected <= head[0]:
+        return f"event {expected} is missing: event {head[0]} was recorded, but the last one is event {expected - 1}"
     return "" if expected > 1 else "there are no events"

@@ -4,7 +4,7 @@ import threading
 from collections.abc import Iterator
 
 from paretoguard.experiment.events import START, Draft, Event, chain
-from paretoguard.experiment.storage import Make, taken, unknown
+from paretoguard.experiment.storage import Make, last_of, taken, unknown
 
 
 class MemoryStorage:
@@ -21,6 +21,7 @@ class MemoryStorage:
 
     def restore(self, name: str, events: list[Event]) -> None:
         """Begin a ledger with these events."""
+        last_of(name, events)
         with self._lock:
             if name in self._ledgers:
                 raise taken(name)
@@ -29,6 +30,10 @@ class MemoryStorage:
     def names(self) -> list[str]:
         """The names of all ledgers."""
         return sorted(self._ledgers)
+
+    def head(self, name: str) -> tuple[int, str]:
+        """The number and the hash of the last event."""
+        return last_of(name, self._ledger(name))
 
     def events(self, name: str, after: int = 0) -> Iterator[Event]:
         """The events that follow event `after`."""

@@ -20,6 +20,9 @@ class Storage(Protocol):
     def names(self) -> list[str]:
         """The names of all ledgers, in alphabetical order."""
 
+    def head(self, name: str) -> tuple[int, str]:
+        """The number and the hash of the last event, as the ledger says; StorageError if there is no such ledger."""
+
     def events(self, name: str, after: int = 0) -> Iterator[Event]:
         """The events that follow event `after`, in order; StorageError if there is no such ledger."""
 
@@ -31,7 +34,7 @@ class Storage(Protocol):
         """
 
     def restore(self, name: str, events: list[Event]) -> None:
-        """Begin a ledger with these events, unchanged; StorageError if the name is taken."""
+        """Begin a ledger with these events, one or more, unchanged; StorageError if the name is taken."""
 
     def close(self) -> None:
         """Let go of files and connections."""
@@ -57,3 +60,10 @@ def unknown(name: str, names: list[str]) -> StorageError:
 def taken(name: str) -> StorageError:
     """There is one already."""
     return StorageError(f"there is an experiment {name!r} already; choose another name, or go on with that one")
+
+
+def last_of(name: str, events: list[Event]) -> tuple[int, str]:
+    """The number and the hash of the last one."""
+    if not events:
+        raise StorageError(f"the experiment {name!r} cannot begin without events; expected at least the first")
+    return events[-1].sequence, events[-1].hash

@@ -1,35 +1,43 @@
-"""Laws: sentences that hold for every algorithm, every kind of evidence and every noise model, also a user's own.
+"""Laws: sentences that hold for every algorithm, kind of evidence, noise model and storage, also a user's own.
 
     from paretoguard import laws
     laws.check("mymodule:MyPolicy")        # or a record: MyPolicy(rate=2), MyEvidence(), MyNoise(0.5)
+    laws.check_storage(lambda: MyStorage("somewhere"))    # opens it anew; leaves ledgers behind
 
-The same from a shell: `python -m paretoguard.laws mymodule:MyPolicy`. A broken law raises `BrokenLawError`, an
-AssertionError that says which and where. Every law uses fixed seeds: it holds or breaks the same way each time.
+The same from a shell: `python -m paretoguard.laws mymodule:MyPolicy sqlite:///empty.db`. A broken law raises
+`BrokenLawError`, an AssertionError that says which and where. Every law of algorithms, evidence and noise uses fixed
+seeds: it holds or breaks the same way each time.
 """
 
 import inspect
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
 
 from paretoguard import settings
 from paretoguard.errors import SettingsError
+from paretoguard.experiment.storage import Storage, open_storage
 from paretoguard.laws.cases import BrokenLawError, Case, Law, sentence
 from paretoguard.laws.decisions import LAWS
 from paretoguard.laws.rewards import NOISE_LAWS
+from paretoguard.laws.storages import STORAGE_LAWS, Opening, StorageLaw
 from paretoguard.problem.noise import Noise
 
 __all__ = [
     "LAWS",
     "NOISE_LAWS",
+    "STORAGE_LAWS",
     "BrokenLawError",
     "Case",
     "Law",
+    "Opening",
+    "StorageLaw",
     "check",
     "check_algorithm",
     "check_evidence",
     "check_noise",
+    "check_storage",
     "outcomes",
     "sentence",
 ]
@@ -38,7 +46,10 @@ Part = str | settings.Algorithm | settings.Evidence | Noise
 
 
 def check(part: Part) -> None:
-    """Run every law on an algorithm, a kind of evidence or a noise model: a record, or the text that names it."""
+    """Run every law on an algorithm, a kind of evidence or a noise model: a record, or the text that names it.
+
+    A storage is named by its URL, or by the place of its class ("mymodule:MyStorage:folder=here").
+    """
     _raise_first(*_case(part))
 
 
@@ -58,12 +69,17 @@ def check_noise(noise: Noise) -> None:
     _raise_first(*_case(noise))
 
 
+def check_storage(make: Callable[[], Storage]) -> None:
+    """Run every law on a storage: each call of `make` opens the same one anew. Ledgers are left in it."""
+    _raise_first(Opening(make), STORAGE_LAWS)
+
+
 def outcomes(part: Part) -> Iterator[tuple[str, BrokenLawError | None]]:
     """Each law's sentence, and how the part breaks it (None: it holds), one after the other."""
     case, laws = _case(part)
     for law in laws:
         try:
-            law(case)
+            _try(law, case)
         except BrokenLawError as broken:
             yield sentence(law), broken
         except SettingsError as refused:  # for instance a decision that cannot be carried out
@@ -72,21 +88,38 @@ def outcomes(part: Part) -> Iterator[tuple[str, BrokenLawError | None]]:
             yield sentence(law), None
 
 
-def _raise_first(case: Case, laws: tuple[Law, ...]) -> None:
+def _raise_first(case: Any, laws: tuple[Callable[..., None], ...]) -> None:
     for law in laws:
+        _try(law, case)
+
+
+def _try(law: Callable[..., None], case: Any) -> None:
+    try:
         law(case)
+    except (BrokenLawError, SettingsError):
+        raise
+    except Exception as error:
+        if not isinstance(case, Opening):
+            raise
+        raise BrokenLawError(f"{sentence(law)} Broken by {type(error).__name__}: {error}") from error
 
 
-def _case(part: Any) -> tuple[Case, tuple[Law, ...]]:
+def _case(part: Any) -> tuple[Any, tuple[Callable[..., None], ...]]:
     """The part beside usual ones, and the laws for it."""
     if isinstance(part, str):
         name = part.partition(":")[0]
+        if "://" in part:
+            url = part
+            open_storage(url).names()  # if it cannot be reached, no law is broken
+            return Opening(lambda: open_storage(url)), STORAGE_LAWS
         if name in settings.ALGORITHMS:
             part = settings.algorithm(part)
         elif name in settings.EVIDENCE:
             part = settings.evidence(part)
         else:
-            part = settings.own(part)
+            place, part = part, settings.own(part)
+            if isinstance(part, Storage):
+                return Opening(lambda: settings.own(place)), STORAGE_LAWS
     if isinstance(part, Noise):
         if np.ndim(part.sigma) > 0 or not part.sigma >= 0:
             raise SettingsError(f"{part!r} does not say one scale, for one objective: it cannot be simulated")

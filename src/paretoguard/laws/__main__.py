@@ -3,7 +3,7 @@
 import sys
 
 from paretoguard import laws
-from paretoguard.errors import SettingsError
+from paretoguard.errors import SettingsError, StorageError
 
 
 def main(parts: list[str]) -> int:
@@ -12,10 +12,15 @@ def main(parts: list[str]) -> int:
         lines = [
             "python -m paretoguard.laws PART …",
             "",
-            "PART: a name, or module:Class[:option=value]",
+            "PART: a name, or module:Class[:option=value]; a storage by its URL (ledgers are left in it)",
         ]
-        sentences = [laws.sentence(law) for law in (*laws.LAWS, *laws.NOISE_LAWS)]
-        print("\n".join([*lines, "", "The laws, the last ones of noise alone:", *(f"- {one}" for one in sentences)]))
+        for title, some in (
+            ("The", laws.LAWS),
+            ("Of noise alone, the", laws.NOISE_LAWS),
+            ("Of storages, the", laws.STORAGE_LAWS),
+        ):
+            lines += ["", f"{title} laws:", *(f"- {laws.sentence(law)}" for law in some)]
+        print("\n".join(lines))
         return 0 if parts else 2
     broken = 0
     for part in parts:
@@ -24,7 +29,7 @@ def main(parts: list[str]) -> int:
             for sentence, error in laws.outcomes(part):
                 print(f"  holds   {sentence}" if error is None else f"  BROKEN  {error}")
                 broken += error is not None
-        except SettingsError as error:
+        except (SettingsError, StorageError) as error:
             print(error, file=sys.stderr)
             return 2
     return 1 if broken else 0

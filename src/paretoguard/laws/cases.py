@@ -48,12 +48,12 @@ class Case:
 Law = Callable[[Case], None]
 
 
-def sentence(law: Law) -> str:
+def sentence(law: Callable[..., None]) -> str:
     """The law in words."""
     return (law.__doc__ or law.__name__).partition("\n")[0]
 
 
-def demand(holds: bool, law: Law, case: Case, details: str) -> None:
+def demand(holds: bool, law: Callable[..., None], case: object, details: str) -> None:
     """Raise BrokenLawError unless it holds."""
     if not holds:
         raise BrokenLawError(f"{sentence(law)} Broken by {case}: {details}")
