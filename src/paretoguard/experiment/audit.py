@@ -24,8 +24,9 @@ class Audit(NamedTuple):
 
 def audit(experiment: Experiment) -> Audit:
     """Check the chain, and every claim."""
+    head = experiment.storage.head(experiment.name)  # before the events: more may come meanwhile
     events = list(experiment.storage.events(experiment.name))
-    if broken := first_break(events):
+    if broken := first_break(events, head):
         return Audit(False, f"the ledger was changed after it was written: {broken}", {})
     whole = f"the ledger is as it was written ({len(events):,} events)"
     entries = [event.read() for event in events]
