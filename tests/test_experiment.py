@@ -18,8 +18,8 @@ from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, 
 import paretoguard as pg
 from paretoguard.experiment import fold as fold_module
 from paretoguard.experiment import transfer
-from paretoguard.experiment.audit import counted
-from paretoguard.experiment.events import Draft, Event, first_break
+from paretoguard.experiment.audit import audit, counted
+from paretoguard.experiment.events import START, Draft, Event, chain, first_break
 from paretoguard.experiment.experiment import Experiment
 from paretoguard.experiment.fold import Fold
 from paretoguard.experiment.memory import MemoryStorage
@@ -251,6 +251,29 @@ def test_a_ledger_survives_as_a_file_and_a_changed_one_is_refused() -> None:
             transfer.take_in(MemoryStorage(), changed)
     with pytest.raises(pg.LedgerError, match="line 2 is no event"):
         transfer.take_in(MemoryStorage(), [lines[0], "hello"])
+
+
+def test_the_audit_finds_edits_whether_or_not_hashes_were_made_anew() -> None:
+    experiment = begin()
+    run_to_the_end(experiment, rewards(), 5)
+    found = audit(experiment)
+    assert found.sound
+    assert found.claims == dict.fromkeys(PROBLEM.arms, True)
+    events = list(experiment.storage.events("doses"))
+    edited, forged = MemoryStorage(), MemoryStorage()
+    told = next(k for k, event in enumerate(events) if '"told"' in event.line)
+    line = events[told].line
+    line = line.replace("1.0", "0.0") if "1.0" in line else line.replace("0.0", "1.0")
+    edited.restore("doses", [*events[:told], events[told]._replace(line=line), *events[told + 1 :]])
+    assert f"event {told + 1} does not have the hash" in audit(Experiment("doses", edited)).said
+    drafts = [Draft(entry.kind, entry.data, entry.time) for entry in (event.read() for event in events)]
+    for draft in drafts:
+        if draft.kind == "told" and draft.data["arm"] == "high":
+            draft.data["values"]["safety"] = 1.0
+    forged.restore("doses", chain(drafts, 0, START))
+    found = audit(Experiment("doses", forged))
+    assert not found.sound
+    assert "do not support: high infeasible" in found.said
 
 
 # --- random sequences of commands ------------------------------------------------------------------------------------

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 
 from paretoguard.errors import SettingsError
-from paretoguard.experiment.events import ASKED, CREATED, RETRACTED, TOLD, Entry, first_break
+from paretoguard.experiment.events import ASKED, CREATED, RETRACTED, STOPPED, TOLD, Entry, first_break
 from paretoguard.experiment.experiment import Experiment
 from paretoguard.verdict import UNDECIDED
 
@@ -35,6 +35,7 @@ def audit(experiment: Experiment) -> Audit:
     if len(results) != result.samples:
         return Audit(False, f"{whole}, but has {len(results):,} results where {result.samples:,} are counted", {})
     claims = {arm: verdict.status for arm, verdict in result.verdicts.items() if verdict.status != UNDECIDED}
+    claims |= _recorded(entries)
     try:
         from paretoguard import reference
 
@@ -54,6 +55,15 @@ def audit(experiment: Experiment) -> Audit:
     return Audit(
         True, f"{whole}, and its results support all {len(claims)} claims, recomputed independently", supported
     )
+
+
+def _recorded(entries: Iterable[Entry]) -> dict[str, str]:
+    """What was claimed when the experiment stopped last, and no result has been retracted since."""
+    found: dict[str, str] = {}
+    for entry in entries:
+        if entry.kind in (STOPPED, RETRACTED):
+            found = entry.data.get("statuses", {})
+    return {arm: status for arm, status in found.items() if status != UNDECIDED}
 
 
 def counted(entries: Iterable[Entry], objectives: int) -> Iterator[tuple[str, dict[str, float]]]:
