@@ -28,7 +28,7 @@ def audit(experiment: Experiment) -> Audit:
     events = list(experiment.storage.events(experiment.name))
     if broken := first_break(events, head):
         return Audit(False, f"the ledger was changed after it was written: {broken}", {})
-    whole = f"the ledger is as it was written ({len(events):,} events)"
+    whole = f"the chain of hashes is whole ({len(events):,} events)"
     entries = [event.read() for event in events]
     results = list(counted(entries, len(experiment.problem.objectives)))
     result, settings = experiment.result(), experiment.settings
