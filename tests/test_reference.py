@@ -1,7 +1,8 @@
 """The reference says of raw results what the engine says of them, and finds out claims that they do not bear out."""
 
+import itertools
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -14,6 +15,9 @@ from paretoguard.engine.loop import observe_result, settle_now
 from paretoguard.engine.state import new_state
 from paretoguard.problem import STATUSES
 from paretoguard.reference import audit, statuses
+from paretoguard.reference.claims import Claims
+from paretoguard.reference.kinds import evidence_of
+from paretoguard.reference.units import in_deviations
 from random_problems import correlated_instance, random_instance, wide_front, with_unknown_scales
 from test_twin import twin_problem
 from twin import Twin, play
@@ -31,7 +35,9 @@ def drawn(instance: pg.Instance, rng: np.random.Generator, size: int) -> Results
     return [(arm, sample(arm)) for arm in rng.choice(arms, size=size, p=shares).tolist()]
 
 
-def by_the_engine(problem: pg.Problem, results: Results, evidence: str, order: str) -> list[dict[str, str]]:
+def by_the_engine(
+    problem: pg.Problem, results: Results, evidence: str, order: str, looks: Sequence[int] = LOOKS
+) -> list[dict[str, str]]:
     """The present status of each arm at every look."""
     space = problem.space()
     levels = settings.in_order(settings.evidence(evidence), order).fit(DELTA, space)
@@ -39,7 +45,7 @@ def by_the_engine(problem: pg.Problem, results: Results, evidence: str, order: s
     codes, via = np.zeros(space.arms, dtype=np.uint8), np.zeros(space.arms, dtype=np.int64)
     for count, (arm, values) in enumerate(results, start=1):
         observe_result(space, state, problem.index(arm), problem.values(arm, values))
-        if count in LOOKS:
+        if count in looks:
             settle_now(levels, space, state, codes, via)
             found.append({name: STATUSES[code] for name, code in zip(problem.arms, codes, strict=True)})
     return found
@@ -146,6 +152,36 @@ def test_statuses_are_those_of_the_engine_where_values_in_a_range_are_bet_on() -
             results.append((problem.arms[i], values))
         seen += compare(problem, results)
     assert min(seen["optimal"], seen["infeasible"], seen["undecided"]) >= 10
+
+
+SHARP: dict[str, dict[str, Any]] = {
+    "rates": {"noise": pg.Bernoulli(), "constraints": ["x <= 0.3"]},
+    "grades": {"noise": pg.Bounded(0.0, 1.0), "constraints": ["x <= 0.1", "y >= 0.02"]},
+    "independent": {"noise": pg.Gaussian(0.3), "dependence": "independent"},
+    "correlated": {"noise": pg.Gaussian(0.3), "dependence": [[0.09, -0.05], [-0.05, 0.09]]},
+}
+
+
+@pytest.mark.parametrize("kind", SHARP)
+def test_statuses_change_when_those_of_the_engine_do(kind: str) -> None:
+    """Looks close together: thresholds that are a little off would be crossed at another time."""
+    problem, looks, changes = pg.Problem({"x": "min", "y": "max"}, arms=["a", "b"], **SHARP[kind]), range(2, 501, 2), 0
+    for number in range(20):
+        means = np.random.default_rng([28, number]).uniform(0.02, 0.45, (2, 2))
+        sample = pg.sampler(pg.Instance(problem, means), seed=number)
+        shrink = 0.5 if kind == "grades" else 1.0  # else they would be 0 and 1
+        drawn = [(arm, {name: shrink * value for name, value in sample(arm).items()}) for arm in problem.arms * 250]
+        evidence, found = evidence_of(in_deviations(problem), DELTA, "certified", "arrival"), []
+        for count, (arm, values) in enumerate(drawn, start=1):
+            evidence.take(problem.index(arm), list(values.values()))
+            if count in looks:
+                claims = Claims(2)
+                for i in range(2):
+                    claims.look(evidence, i, range(i))
+                found.append({name: claims.status(i) for i, name in enumerate(problem.arms)})
+        assert found == by_the_engine(problem, [*drawn], "certified", "arrival", looks), (kind, number)
+        changes += sum(one != other for one, other in itertools.pairwise(found))
+    assert changes >= 10
 
 
 # --- audits ----------------------------------------------------------------------------------------------------------
