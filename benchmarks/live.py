@@ -13,17 +13,21 @@ looks at no history), and with `NSGAIISampler`, which decides by it, as we do. W
 import argparse
 import gc
 import os
+import shutil
 import statistics
 import sys
 import tempfile
 import time
 import warnings
 from collections.abc import Callable
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any
+from unittest import mock
 
 import machine
 import rows
+from sqlalchemy import event
 from table import number, put
 
 import paretoguard as pg
@@ -39,12 +43,13 @@ OURS, SQLITE, JOURNAL = "paretoguard, SQLite", "Optuna, SQLite", "Optuna, journa
 GENETIC = ", NSGA-II"
 DISK = "fsync of 200 bytes"
 BARS = {SQLITE: (">=", 8.0), JOURNAL: ("<=", 1.2)}  # at AT results; his time / ours, and ours / his
-AT, FLAT = 500, 1.25  # and: 10,000 results at most so many times 100
+AT, FLAT = 500, 1.25  # and: so many times the time at 10,000 results of that at 100, at most
+ABOUT = ("date", "python", "optuna", "cores", "load_before", "load_after")
 Pair = Callable[[], None]
 
 
 class Ours:
-    """An experiment whose history grows in memory; each point is timed on a fresh SQLite file with all of it."""
+    """An experiment whose history grows in memory; at each point it goes on in a SQLite file of its own."""
 
     def __init__(self, folder: Path) -> None:
         instance = pg.instances.load(INSTANCE)
@@ -52,9 +57,9 @@ class Ours:
         self._memory = MemoryStorage()
         self._past = pg.Experiment.create("live", instance.problem, storage=self._memory)
 
-    def grow(self, results: int) -> Pair:
-        while self._past.status().samples < results:
-            self._tell(self._past, min(100, results - self._past.status().samples))
+    def after(self, results: int) -> Pair:
+        while (known := self._past.status().samples) < results:
+            self._tell(self._past, min(100, results - known))
         storage = SqlStorage(f"sqlite:///{self._folder}/ours-{results}.db")
         storage.restore("live", list(self._memory.events("live")))
         experiment = pg.Experiment.open("live", storage)
@@ -66,56 +71,67 @@ class Ours:
 
 
 class Optunas:
-    """A study whose history grows by finished trials put in at once."""
+    """A study whose history grows by finished trials, put in without waiting for the disk; each point is a copy."""
 
-    def __init__(self, storage: Any, sampler: Any) -> None:
+    def __init__(self, folder: Path, suffix: str) -> None:
         import optuna
 
+        optuna.logging.set_verbosity(optuna.logging.ERROR)
         instance = pg.instances.load(INSTANCE)
-        self._optuna, self._arms, self._sample = optuna, list(instance.problem.arms), pg.sampler(instance)
-        self._study = optuna.create_study(storage=storage, sampler=sampler, directions=["maximize", "maximize"])
+        self._arms, self._sample = list(instance.problem.arms), pg.sampler(instance)
+        self._folder, self._suffix, self._results = folder, suffix, 0
         self._kinds = {"arm": optuna.distributions.CategoricalDistribution(self._arms)}
-        self._results = 0
+        optuna.create_study(study_name="live", storage=self._open("past"), directions=["maximize", "maximize"])
 
-    def grow(self, results: int) -> Pair:
+    def _open(self, stem: str) -> Any:
+        from optuna.storages import JournalStorage, RDBStorage
+        from optuna.storages.journal import JournalFileBackend
+
+        path = f"{self._folder}/{stem}{self._suffix}"
+        return RDBStorage(f"sqlite:///{path}") if self._suffix == ".db" else JournalStorage(JournalFileBackend(path))
+
+    def after(self, results: int, sampler: str) -> Pair:
+        import optuna
+
+        self._grow(results)
+        stem = f"optuna-{results}-{sampler}"
+        shutil.copy(self._folder / f"past{self._suffix}", self._folder / f"{stem}{self._suffix}")
+        made = getattr(optuna.samplers, sampler)(seed=0)
+        study = optuna.load_study(study_name="live", storage=self._open(stem), sampler=made)
+        return lambda: self._pair(study)
+
+    def _grow(self, results: int) -> None:
+        import optuna
+
         past = []
         for place in range(self._results, results):
             arm = self._arms[place % len(self._arms)]
             values = list(self._sample(arm).values())
             past.append(
-                self._optuna.trial.create_trial(
-                    params={"arm": arm}, distributions=self._kinds, values=values, constraints=self._limit(values)
+                optuna.trial.create_trial(
+                    params={"arm": arm}, distributions=self._kinds, values=values, constraints=_limits(values)
                 )
             )
-        self._study.add_trials(past)
+        storage = self._open("past")
+        if self._suffix == ".db":
+            event.listen(storage.engine, "connect", lambda one, record: one.execute("PRAGMA synchronous=OFF"))
+            storage.engine.dispose()
+        with mock.patch("os.fsync"):
+            optuna.load_study(study_name="live", storage=storage).add_trials(past)
+        if self._suffix == ".db":
+            storage.engine.dispose()
         self._results = max(results, self._results)
-        return self._pair
 
-    def _limit(self, values: list[float]) -> dict[str, float]:
-        return {"efficacious": 0.4 - values[0]}
-
-    def _pair(self) -> None:
-        trial = self._study.ask()
+    def _pair(self, study: Any) -> None:
+        trial = study.ask()
         values = list(self._sample(trial.suggest_categorical("arm", self._arms)).values())
-        for name, value in self._limit(values).items():
+        for name, value in _limits(values).items():
             trial.set_constraint(name, value)
-        self._study.tell(trial, values)
-        self._results += 1
+        study.tell(trial, values)
 
 
-def competitors(folder: Path) -> dict[str, Any]:
-    import optuna
-    from optuna.storages import JournalStorage, RDBStorage
-    from optuna.storages.journal import JournalFileBackend
-
-    optuna.logging.set_verbosity(optuna.logging.ERROR)
-    found: dict[str, Any] = {OURS: Ours(folder)}
-    for suffix, sampler in (("", optuna.samplers.RandomSampler), (GENETIC, optuna.samplers.NSGAIISampler)):
-        sql = RDBStorage(f"sqlite:///{folder}/optuna{len(suffix)}.db")
-        file = JournalStorage(JournalFileBackend(f"{folder}/optuna{len(suffix)}.log"))
-        found[SQLITE + suffix] = Optunas(sql, sampler(seed=0))
-        found[JOURNAL + suffix] = Optunas(file, sampler(seed=0))
-    return found
+def _limits(values: list[float]) -> dict[str, float]:
+    return {"efficacious": 0.4 - values[0]}
 
 
 def disk(folder: Path) -> Pair:
@@ -129,31 +145,48 @@ def disk(folder: Path) -> Pair:
     return write
 
 
-def measure(folder: Path, histories: tuple[int, ...], windows: int) -> list[dict[str, Any]]:
-    rivals, found = competitors(folder), []
+def competitors(folder: Path, histories: tuple[int, ...]) -> dict[tuple[str, int], Pair]:
+    ours, sql, journal = Ours(folder), Optunas(folder, ".db"), Optunas(folder, ".log")
+    found: dict[tuple[str, int], Pair] = {}
     for results in histories:
-        pairs = {name: rival.grow(results) for name, rival in rivals.items()} | {DISK: disk(folder)}
-        for pair in pairs.values():
-            for _ in range(3):  # compiles, reads the history
-                pair()
-        times: dict[str, list[float]] = {name: [] for name in pairs}
-        for _ in range(windows):  # one after the other, so that all see the same disk and the same neighbours
-            for name, pair in pairs.items():
-                gc.collect()
-                start = time.perf_counter()
-                for _ in range(PAIRS):
-                    pair()
-                times[name].append(1e3 * (time.perf_counter() - start) / PAIRS)
-        for name, seen in times.items():
-            ratios = [other / ours for other, ours in zip(seen, times[OURS], strict=True)]
-            found.append(
-                {
-                    "what": name, "results": results, "ms": statistics.median(seen), "least": min(seen),
-                    "greatest": max(seen), "times_ours": statistics.median(ratios),
-                }
-            )  # fmt: skip
-            print(found[-1], flush=True)
+        found[OURS, results] = ours.after(results)
+        for suffix, sampler in (("", "RandomSampler"), (GENETIC, "NSGAIISampler")):
+            found[SQLITE + suffix, results] = sql.after(results, sampler)
+            found[JOURNAL + suffix, results] = journal.after(results, sampler)
+        found[DISK, results] = disk(folder)
+        print(f"prepared: {results:,} results", flush=True)
     return found
+
+
+def measure(folder: Path, histories: tuple[int, ...], windows: int) -> list[dict[str, Any]]:
+    pairs = competitors(folder, histories)
+    for pair in pairs.values():
+        for _ in range(3):  # compiles, reads the history
+            pair()
+    times: dict[tuple[str, int], list[float]] = {key: [] for key in pairs}
+    for _ in range(windows):  # they take turns, so that all see the same disk and the same neighbours
+        for key, pair in pairs.items():
+            gc.collect()
+            start = time.perf_counter()
+            for _ in range(PAIRS):
+                pair()
+            times[key].append(1e3 * (time.perf_counter() - start) / PAIRS)
+    found = []
+    for (name, results), seen in times.items():
+        found.append(
+            {
+                "what": name, "results": results, "ms": statistics.median(seen), "least": min(seen),
+                "greatest": max(seen), "times_ours": _ratio(seen, times[OURS, results]),
+                "growth": _ratio(seen, times[name, min(histories)]),
+            }
+        )  # fmt: skip
+        print(found[-1], flush=True)
+    return found
+
+
+def _ratio(above: list[float], below: list[float]) -> float:
+    """The median of the ratios window by window."""
+    return statistics.median(a / b for a, b in zip(above, below, strict=True))
 
 
 def missed(found: list[dict[str, str]]) -> list[str]:
@@ -165,7 +198,7 @@ def missed(found: list[dict[str, str]]) -> list[str]:
     share = 1 / float(times[JOURNAL, AT]["times_ours"])
     if share > BARS[JOURNAL][1]:
         wrong.append(f"{JOURNAL}: ours is {share:.2f} times it, expected at most 1.2")
-    growth = float(times[OURS, max(HISTORIES)]["ms"]) / float(times[OURS, min(HISTORIES)]["ms"])
+    growth = float(times[OURS, max(HISTORIES)]["growth"])
     if growth > FLAT:
         wrong.append(f"{OURS}: {growth:.2f} times as long at {max(HISTORIES):,} results as at {min(HISTORIES):,}")
     return wrong
@@ -181,6 +214,11 @@ def fill(page: str, found: list[dict[str, str]]) -> str:
             times = f" · {number(float(row['times_ours']))} ×" if name not in (OURS, DISK) else ""
             cells.append(f"{number(float(row['ms']))}{times}")
         lines.append(f"| {name} | {' | '.join(cells)} |")
+    last = found[0]
+    lines.append(
+        f"\nPython {last['python']}, Optuna {last['optuna']}, {last['cores']} cores; load average (1 minute) before "
+        f"and after: {last['load_before']} and {last['load_after']}."
+    )
     return put(page, {"live": "\n".join(lines)})
 
 
@@ -194,10 +232,13 @@ def main() -> int:
     parser.add_argument("--folder", type=Path, help="where the databases go while measured; the disk matters")
     given = parser.parse_args()
     warnings.simplefilter("ignore")  # Optuna's about what is experimental
-    print(machine.describe(), flush=True)
+    about = machine.describe()
+    print(about, flush=True)
     with tempfile.TemporaryDirectory(dir=given.folder) as folder:
         found = measure(Path(folder), (100, 500) if given.quick else HISTORIES, 3 if given.quick else WINDOWS)
-    print("load after:", machine.load())
+    about |= {"optuna": version("optuna"), "load_before": about["load_before"][0], "load_after": machine.load()[0]}
+    found = [row | {key: about[key] for key in ABOUT} for row in found]
+    print("load after:", about["load_after"])
     if given.quick:
         return 0
     rows.write(found, RESULTS)
