@@ -19,8 +19,8 @@ BENCHMARKS = Path(__file__).parent.parent / "benchmarks"
 sys.path.insert(0, str(BENCHMARKS))  # they are scripts, not a package
 NAMES = ("naive", "speed", "steady", "table", "evidence", "outcomes", "units")
 naive, speed, steady, table, evidence, outcomes, units = map(importlib.import_module, NAMES)
-alternatives, asymptotics, bounds, game = map(
-    importlib.import_module, ("alternatives", "asymptotics", "bounds", "game")
+alternatives, asymptotics, bounds, game, live = map(
+    importlib.import_module, ("alternatives", "asymptotics", "bounds", "game", "live")
 )
 
 SMALL = ["secukinumab", "explainability", "racing-5", "covboost:constrained=false"]
@@ -100,6 +100,28 @@ def test_the_page_on_evidence_shows_what_was_measured_and_every_bar_holds() -> N
     for name in evidence.TIMED:
         ns = {row["evidence"]: float(row["ns"]) for row in timed if row["instance"] == name}
         assert ns["certified"] <= 5 * ns["practical"]
+
+
+def test_the_page_shows_what_live_experiments_cost_and_every_bar_holds() -> None:
+    found = live.read()
+    page = live.PAGE.read_text(encoding="utf-8")
+    assert live.fill(page, found) == page
+    assert [int(row["results"]) for row in found if row["what"] == live.OURS] == list(live.HISTORIES)
+    assert live.missed(found) == []
+
+
+def test_a_slow_ledger_would_be_noticed() -> None:
+    found = live.read()
+    slower = [{**row, "growth": "2"} for row in found]
+    assert "times as long at 10,000 results" in live.missed(slower)[-1]
+    others = [{**row, "times_ours": "0.5"} for row in found]
+    assert len(live.missed(others)) == 2
+
+
+def test_our_side_of_the_comparison_works(tmp_path: Path) -> None:
+    pair = live.Ours(tmp_path).after(7)
+    pair()
+    assert (tmp_path / "ours-7.db").exists()
 
 
 def test_the_page_on_theory_shows_what_was_measured() -> None:

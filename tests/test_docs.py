@@ -3,6 +3,7 @@
 import random
 import re
 import runpy
+import shutil
 import tomllib
 from pathlib import Path
 from typing import Any
@@ -10,10 +11,11 @@ from typing import Any
 import pytest
 
 from paretoguard.files import loads
+from shell import run_script
 
 ROOT = Path(__file__).parent.parent
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]
-PAGES += sorted((ROOT / "papers").glob("*/README.md"))
+PAGES += [*sorted((ROOT / "papers").glob("*/README.md")), *sorted((ROOT / "examples").glob("*/README.md"))]
 
 
 def blocks(page: Path, language: str) -> list[str]:
@@ -26,6 +28,13 @@ def test_python_examples_run(page: Path, tmp_path: Path, monkeypatch: pytest.Mon
     script.write_text("\n".join(blocks(page, "python")), encoding="utf-8")
     monkeypatch.chdir(ROOT)
     runpy.run_path(str(script))
+
+
+@pytest.mark.parametrize("page", [page for page in PAGES if blocks(page, "sh")], ids=lambda page: page.name)
+def test_shell_examples_run(page: Path, tmp_path: Path) -> None:
+    shutil.copytree(ROOT / "examples", tmp_path / "examples", ignore=shutil.ignore_patterns("__pycache__"))
+    done = run_script("\n".join(blocks(page, "sh")), folder=tmp_path)
+    assert done.returncode == 0, done.stderr
 
 
 def test_the_readme_example_has_ten_lines_and_the_right_answer() -> None:

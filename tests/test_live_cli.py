@@ -1,0 +1,424 @@
+"""The commands of live experiments, as a user has them: what they print where, how they end, and how they refuse."""
+
+import json
+import os
+import sqlite3
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from typer.testing import CliRunner
+
+from paretoguard.cli.app import app
+
+ROOT = Path(__file__).parents[1]
+COMMANDS = ("create", "ask", "tell", "retract", "status", "list", "export", "import")
+PROBLEM = """name = "ab"
+evidence = "practical"
+arms = ["a", "b"]
+[objectives]
+x = "max"
+y = "min"
+[noise]
+kind = "gaussian"
+std = 1.0
+"""
+Run = Callable[..., Any]
+
+
+@pytest.fixture
+def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Run:
+    """A command, in a folder of its own with a problem file and a database."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("PARETOGUARD_STORAGE", "sqlite:///trial.db")
+    (tmp_path / "ab.toml").write_text(PROBLEM, encoding="utf-8")
+    (tmp_path / "junk.db").write_text("this is no database" * 100, encoding="utf-8")
+
+    def invoke(line: str | list[str], given: str = "") -> Any:
+        arguments = line.split() if isinstance(line, str) else line
+        return CliRunner().invoke(app, arguments, input=given, env={"COLUMNS": "120"})
+
+    return invoke
+
+
+@pytest.fixture
+def begun(run: Run) -> Run:
+    """… and an experiment with three tickets: 0 (a), 1 (b), 2 (a)."""
+    assert run("create ab.toml").exit_code == 0
+    assert run("ask ab -n 3").exit_code == 0
+    return run
+
+
+def read(result: Any) -> dict[str, Any]:
+    """The one JSON object on stdout."""
+    assert result.exit_code == 0, result.stderr
+    found = json.loads(result.stdout)
+    assert isinstance(found, dict)
+    return found
+
+
+def is_refused(result: Any, *words: str) -> None:
+    assert result.exit_code == 2
+    assert result.stdout == ""
+    assert result.stderr.startswith("error: ")
+    assert result.stderr.count("\n") == 1
+    for word in words:
+        assert word in result.stderr
+
+
+# --- help -----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_help_shows_examples(run: Run, command: str) -> None:
+    result = run([command, "--help"])
+    assert result.exit_code == 0
+    assert f"paretoguard {command}" in result.stdout
+    assert "--storage" in result.stdout
+    assert ("--json" in result.stdout) == (command != "export")  # which writes JSON lines
+
+
+def test_help_loads_nothing_heavy() -> None:
+    script = (
+        "import sys\nfrom paretoguard.cli.app import app\n"
+        f"for name in {COMMANDS!r}:\n"
+        "    try: app([name, '--help'])\n"
+        "    except SystemExit: pass\n"
+        "print([name for name in ('numba', 'numpy', 'scipy', 'sqlalchemy') if name in sys.modules], file=sys.stderr)"
+    )
+    environment = {**os.environ, "PYTHONPATH": str(ROOT / "src")}
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, env=environment, check=True)
+    assert done.stderr.strip() == "[]"
+
+
+# --- a session --------------------------------------------------------------------------------------------------------
+
+
+def test_a_session(run: Run) -> None:
+    created = run("create ab.toml")
+    assert created.stdout == "created ab: 2 arms, heuristic guarantee\n"
+    assert created.stderr == "next: paretoguard ask ab\n"
+    assert run("ask ab -n 3").stdout == "0\ta\n1\tb\n2\ta\n"
+    assert run("tell ab 1 x=0 y=1").stderr == "result 1 recorded\n"
+    assert run("tell ab 1 x=0 y=1").stderr == "result 1 was known already; nothing changed\n"
+    assert run("tell ab 0 x=9").stderr == "result 0 recorded; it counts when the rest has come\n"
+    half = run("status ab").stdout
+    assert "results: 1; waiting for 2 (1 in part)" in half
+    assert run("tell ab 0 y=0").stderr == "result 0 recorded\n"
+    assert run("tell ab --arm b x=0 y=1").stderr == "result 3 recorded\n"
+    shown = run("status ab")
+    assert shown.exit_code == 0
+    assert "results: 3; waiting for 1\n" in shown.stdout
+    assert f"ledger: 6 events, hash {read(run('status ab --json'))['hash']}" in shown.stdout
+    assert "ab " in run("list").stdout
+
+
+def test_each_command_prints_one_json_object(run: Run) -> None:
+    created = read(run("create ab.toml --json --delta 0.1 --budget 50 --ticket-seconds 60"))
+    assert list(created) == ["name", "settings", "guarantee", "hash"]
+    chosen = {key: created["settings"][key] for key in ("delta", "budget", "ticket_seconds", "order", "evidence")}
+    assert chosen == {
+        "delta": 0.1, "budget": 50, "ticket_seconds": 60.0, "order": "arrival", "evidence": "practical"
+    }  # fmt: skip
+    asked = read(run("ask ab -n 2 --json"))
+    assert [(one["ticket"], one["arm"]) for one in asked["tickets"]] == [(0, "a"), (1, "b")]
+    assert all(one["expires"].endswith("Z") for one in asked["tickets"])
+    assert asked["stopped"] == "open"
+    assert read(run("tell ab 0 x=1 --json")) == {"sequence": 3, "duplicate": False, "complete": False, "id": 0}
+    assert read(run("tell ab 0 x=1 --json")) == {"sequence": 3, "duplicate": True, "complete": False, "id": 0}
+    assert read(run("tell ab 0 y=1 --json")) == {"sequence": 4, "duplicate": False, "complete": True, "id": 0}
+    assert read(run("tell ab --json", "ticket,x,y\n0,1,1\n1,1,1\n")) == {
+        "recorded": 1, "duplicates": 1, "refused": {}
+    }  # fmt: skip
+    assert read(run("retract ab 1 --reason oops --json")) == {"retracted": 1, "guarantee": "heuristic"}
+    status = read(run("status ab --json"))
+    assert (status["samples"], status["retracted"], status["sequence"], status["waiting"]) == (1, 1, 6, [])
+    assert status["result"]["pulls"] == {"a": 1, "b": 0}
+    (row,) = read(run("list --json"))["experiments"]
+    assert (row["name"], row["asked"], row["told"], row["events"]) == ("ab", 2, 3, 6)
+    exported = run("export ab")
+    assert [json.loads(line)["sequence"] for line in exported.stdout.splitlines()] == [1, 2, 3, 4, 5, 6]
+    assert read(run("import --name copy --json", exported.stdout)) == {"name": "copy"}
+
+
+def test_nothing_here_is_no_error(run: Run) -> None:
+    assert "no experiments in sqlite:///trial.db" in run("list").stdout
+    assert read(run("list --json")) == {"experiments": []}
+
+
+def test_the_database_may_be_named(run: Run, tmp_path: Path) -> None:
+    assert run("create ab.toml --storage sqlite:///other.db").exit_code == 0
+    assert (tmp_path / "other.db").exists()
+    is_refused(run("ask ab"), "there is no experiment 'ab' here; there are: none")
+    assert run("ask ab --storage sqlite:///other.db").stdout == "0\ta\n"
+
+
+# --- how it ends ------------------------------------------------------------------------------------------------------
+
+
+def test_ask_says_why_there_is_nothing_to_ask_for(run: Run) -> None:
+    run("create ab.toml --budget 2")
+    assert run("ask ab -n 5").stdout == "0\ta\n1\tb\n"
+    full = run("ask ab")
+    assert (full.exit_code, full.stdout) == (0, "")
+    assert full.stderr == "nothing to ask for: all that the budget allows is asked for\n"
+    run("tell ab", "ticket,x,y\n0,1,1\n1,1,1\n")
+    assert run("ask ab").stderr == "nothing to ask for: the budget is spent\n"
+    assert read(run("ask ab --json")) == {"tickets": [], "stopped": "budget"}
+    assert read(run("status ab --json"))["stopped"] == "budget"
+
+
+def test_an_answer_ends_it(run: Run) -> None:
+    run("create ab.toml")
+    tickets = run("ask ab -n 2").stdout.splitlines()
+    assert len(tickets) == 2
+    results = [json.dumps({"arm": arm, "x": x, "y": y}) for arm, x, y in [("a", 9, 0), ("b", 0, 9)] * 4]
+    assert run("tell ab", "\n".join(results)).exit_code == 0
+    assert run("ask ab").stderr == "nothing to ask for: the answer is found\n"
+    status = read(run("status ab --json"))
+    assert (status["done"], status["stopped"], status["result"]["pareto"]) == (True, "answered", ["a"])
+
+
+def test_tickets_expire_and_their_results_still_count(run: Run) -> None:
+    run("create ab.toml --ticket-seconds 0.01")
+    run("ask ab -n 2")
+    time.sleep(0.02)
+    (ticket,) = read(run("ask ab --json"))["tickets"]
+    assert (ticket["ticket"], ticket["arm"]) == (2, "a")
+    status = read(run("status ab --json"))
+    assert (status["pending"], status["expired"], status["samples"]) == (1, 2, 0)
+    assert read(run("tell ab 0 x=1 y=1 --json"))["complete"] is True
+    status = read(run("status ab --json"))
+    assert (status["pending"], status["expired"], status["samples"]) == (1, 1, 1)
+
+
+def test_results_count_in_the_order_asked(run: Run) -> None:
+    run("create ab.toml --order asked")
+    run("ask ab -n 3")
+    run("tell ab 2 x=1 y=1")
+    waiting = read(run("status ab --json"))
+    assert waiting["samples"] == 0
+    assert any("wait for earlier ones" in note for note in waiting["result"]["notes"])
+    is_refused(run("tell ab --arm a x=1 y=1"), "results count in the order asked, so tell by ticket")
+    run("tell ab 0 x=1 y=1")
+    assert read(run("status ab --json"))["samples"] == 2
+
+
+# --- many results at once ---------------------------------------------------------------------------------------------
+
+CSV = {
+    2: ("1,1,2", ""),
+    3: ("2,1", "got 2 cells, expected 3: ticket, x, y"),
+    4: ("9,1,2", "there is no ticket 9; waiting for a result are: 0 (a), 2 (a)"),
+    5: ("q,1,2", "the ticket is 'q', expected its number, as `ask` gave it"),
+    6: ("", ""),
+    7: ("2,high,2", "arm 'a', objective 'x': got 'high', expected a finite number (Gaussian noise)"),
+    8: ('2,"1,2', "this is not CSV"),
+    9: (",3,4", "neither a ticket nor an arm was given"),
+    10: ("0,1,", ""),
+}
+JSON = {
+    1: ('{"ticket": 1, "x": 1, "y": 2}', ""),
+    2: ('{"ticket": 2', "this is not JSON"),
+    3: ('["ticket"]', "expected a JSON object"),
+    4: ('{"arm": ["a"], "x": 1, "y": 1}', "there is no arm ['a']; expected one of 'a', 'b'"),
+    5: ('{"arm": "a", "x": NaN, "y": 1}', "got nan, expected a finite number"),
+    6: ('{"ticket": 2, "z": 1}', "arm 'a' has a value for 'z', which is no objective; expected one of 'x', 'y'"),
+    7: ('{"ticket": -1, "x": 1}', "the ticket is -1, expected its number, as `ask` gave it"),
+    8: ('{"ticket": 0, "x": 1}', ""),
+}
+
+
+@pytest.mark.parametrize(("lines", "header"), [(CSV, "ticket,x,y\n"), (JSON, "")], ids=["csv", "json"])
+def test_bad_lines_are_named_and_the_others_recorded(
+    begun: Run, lines: dict[int, tuple[str, str]], header: str
+) -> None:
+    text = header + "\n".join(line for line, _ in lines.values())
+    wrong = {at: words for at, (_, words) in lines.items() if words}
+    atomic = begun("tell ab --atomic --json", text)
+    assert atomic.exit_code == 2
+    assert json.loads(atomic.stdout)["recorded"] == 0
+    assert read(begun("status ab --json"))["sequence"] == 2
+    result = begun("tell ab", text)
+    assert (result.exit_code, result.stdout) == (2, "")
+    first, *rest = result.stderr.splitlines()
+    assert first == "2 results recorded"
+    assert len(rest) == len(wrong)
+    for said, (at, words) in zip(rest, wrong.items(), strict=True):
+        assert said.startswith(f"line {at}: ")
+        assert words in said
+    status = read(begun("status ab --json"))
+    assert (status["samples"], status["partial"]) == (1, 1)
+
+
+def test_atomic_refuses_all_for_one(begun: Run) -> None:
+    for bad, words in (("9,1,2", "there is no ticket 9"), ("2,1", "got 2 cells")):
+        result = begun("tell ab --atomic", f"ticket,x,y\n0,1,2\n{bad}\n")
+        assert result.exit_code == 2
+        assert f"line 3: {words}" in result.stderr
+        assert result.stderr.endswith("nothing was recorded, as --atomic asks\n")
+    assert read(begun("status ab --json"))["sequence"] == 2
+    assert begun("tell ab --atomic", "ticket,x,y\n0,1,2\n1,3,4\n").exit_code == 0
+    assert read(begun("status ab --json"))["samples"] == 2
+
+
+@pytest.mark.parametrize("text", ["x,y\n1,2\n", "arm,arm,x\na,b,1\n", "hello", "ticket;x;y\n0;1;2\n"])
+def test_a_table_without_names_is_refused(begun: Run, text: str) -> None:
+    first = text.splitlines()[0]
+    is_refused(begun("tell ab", text), f"the first line is {first!r}; expected the names of columns")
+
+
+def test_no_lines_are_no_results(begun: Run) -> None:
+    result = begun("tell ab", "\n\n")
+    assert (result.exit_code, result.stderr) == (0, "0 results recorded\n")
+
+
+def test_a_long_line_is_refused(begun: Run) -> None:
+    result = begun("tell ab", 'ticket,x,y\n0,1,2\n1,1,"' + "9" * 200_000 + '"\n')
+    assert result.exit_code == 2
+    assert "line 3: the line has 200,007 characters, more than 100,000" in result.stderr
+
+
+# --- refusals ---------------------------------------------------------------------------------------------------------
+
+REFUSED = {
+    "create ab.toml": "there is an experiment 'ab' already; choose another name, or go on with that one",
+    "create nowhere.toml": "there is no file nowhere.toml",
+    "create .": "is a directory, expected a problem file",
+    "create junk.db": "junk.db is not valid TOML",
+    "create ab.toml --name c --delta 2": "delta is 2.0",
+    "create ab.toml --name c --evidence maybe": "evidence 'maybe'",
+    "create ab.toml --name c --order late": "order is 'late'; expected one of arrival, asked",
+    "create ab.toml --name c --order asked --ticket-seconds 9": "in the order asked tickets cannot expire",
+    "create ab.toml --name c --order asked --evidence lil": "no guarantee for results counted in the order asked",
+    "create ab.toml --name c --ticket-seconds -1": "ticket_seconds is -1.0, expected how many seconds",
+    "create ab.toml --storage nonsense": "storage is 'nonsense', expected a URL such as sqlite:///paretoguard.db",
+    "create ab.toml --storage mysql://x/y": "expected sqlite:///FILE or postgresql://USER@HOST/DATABASE",
+    "create ab.toml --storage sqlite://": "would be lost with this process; give a file",
+    "create ab.toml --storage sqlite:///junk.db": "is no SQLite database, or a damaged one",
+    "create ab.toml --storage sqlite:///no/where.db": "is there such a folder, and may you write to it?",
+    "ask nope": "there is no experiment 'nope' here; there are: ab",
+    "ask ab -n 0": "n is 0; it is how many arms to ask for, a whole number of at least 1",
+    "ask ab -n 1000001": "at most 1,000,000",
+    "tell nope 0 x=1": "there is no experiment 'nope' here; there are: ab",
+    "tell ab seven x=1 y=1": "the ticket is 'seven', expected its number, as `ask` gave it",
+    "tell ab 99 x=1 y=1": "there is no ticket 99; waiting for a result are: 0 (a), 1 (b), 2 (a)",
+    "tell ab 0 x=high": "arm 'a', objective 'x': got 'high', expected a finite number (Gaussian noise)",
+    "tell ab 0 x=nan": "got nan, expected a finite number",
+    "tell ab 0 z=1": "which is no objective; expected one of 'x', 'y'",
+    "tell ab 0 x": "got 'x', expected OBJECTIVE=VALUE, such as efficacy=1",
+    "tell ab 0 x=1 x=2": "x is given twice",
+    "tell ab 0": "expected",
+    "tell ab x=1": "neither a ticket nor an arm was given: whose result is it?",
+    "tell ab 0 --arm b x=1": "ticket 0 is for 'a', got a result of 'b'",
+    "tell ab --arm c x=1": "there is no arm 'c'; expected one of 'a', 'b'",
+    "retract ab 99 --reason oops": "there is no ticket 99",
+    "retract ab 0": "Missing option '--reason'",
+    "status nope": "there is no experiment 'nope' here; there are: ab",
+    "list --storage sqlite:///junk.db": "is no SQLite database",
+    "export nope": "there is no experiment 'nope' here; there are: ab",
+    "export ab -o nowhere/ab.jsonl": "there is no directory 'nowhere'",
+    "import nowhere.jsonl": "nowhere.jsonl: No such file or directory",
+    "import ab.toml": "line 1 is no event of a ledger",
+}
+
+
+@pytest.mark.parametrize("line", REFUSED)
+def test_refusals_are_one_paragraph_on_stderr_and_exit_code_2(begun: Run, line: str) -> None:
+    is_refused(begun(line), REFUSED[line])
+    assert read(begun("status ab --json"))["sequence"] == 2
+
+
+@pytest.mark.parametrize("name", ["a\nb", "x" * 201, " "])
+def test_names_that_cannot_be_are_refused(begun: Run, name: str) -> None:
+    is_refused(begun(["create", "ab.toml", "--name", name]), "expected a text of 1 to 200 characters on one line")
+
+
+def test_another_value_is_refused(begun: Run) -> None:
+    begun("tell ab 0 x=1")
+    is_refused(begun("tell ab 0 x=2"), "result 0 (a) has x = 1 already, got 2; if the first was a mistake, retract it")
+
+
+def test_retract_once_and_with_a_reason(begun: Run) -> None:
+    begun("tell ab 1 x=1 y=1")
+    is_refused(begun(["retract", "ab", "1", "--reason", " "]), "expected a text: why is result 1 left out?")
+    done = begun("retract ab 1 --reason oops --blind")
+    assert done.stderr == "result 1 is left out; guarantee from now on: heuristic\n"
+    is_refused(begun("retract ab 1 --reason oops"), "result 1 (b) has been retracted already")
+    assert begun("tell ab 1 x=1 y=1").stderr == "result 1 was known already; nothing changed\n"
+    begun("retract ab 0 --reason oops")
+    is_refused(begun("tell ab 0 x=1 y=1"), "result 0 (a) was retracted: oops")
+
+
+@pytest.mark.parametrize("blind", [True, False])
+def test_only_blind_retractions_keep_the_guarantee(run: Run, blind: bool) -> None:
+    run("create ab.toml --evidence certified")
+    run("ask ab -n 2")
+    run("tell ab", "ticket,x,y\n0,1,1\n1,1,1\n")
+    run("retract ab 1 --reason oops" + " --blind" * blind)
+    status = read(run("status ab --json"))
+    result = status["result"]
+    assert status["guarantee"] == result["guarantee"] == ("finite-sample" if blind else "heuristic")
+    said = result["assumptions"] if blind else result["notes"]
+    assert any("1 result was retracted" in text for text in said)
+
+
+# --- export, import, and the audit ------------------------------------------------------------------------------------
+
+
+def test_what_is_exported_comes_back_the_same(begun: Run, tmp_path: Path) -> None:
+    begun("tell ab 1 x=0.1 y=1e-300")
+    assert begun("export ab -o ab.jsonl").exit_code == 0
+    assert begun("export ab").stdout == (tmp_path / "ab.jsonl").read_text(encoding="utf-8")
+    assert begun("import ab.jsonl --storage sqlite:///other.db").stderr == "imported ab; see paretoguard status ab\n"
+    assert begun("export ab --storage sqlite:///other.db").stdout == begun("export ab").stdout
+    assert begun("ask ab --storage sqlite:///other.db").stdout == begun("ask ab").stdout
+    is_refused(begun("import ab.jsonl"), "there is an experiment 'ab' already")
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        (lambda lines: [lines[0], lines[1], lines[2].replace("1.0", "2.0")], "event 3 does not have the hash"),
+        (lambda lines: [lines[0], lines[2]], "event 2 does not have the hash"),
+        (lambda lines: lines[1:], "event 1 does not have the hash"),
+        (lambda lines: [], "there are no events"),
+        (lambda lines: [lines[0], "hello", *lines[1:]], "line 2 is no event of a ledger: 'hello'"),
+    ],
+)
+def test_a_changed_file_is_refused(begun: Run, change: Any, words: str) -> None:
+    begun("tell ab 0 x=1 y=1")
+    lines = begun("export ab").stdout.splitlines()
+    is_refused(begun("import --name copy", "\n".join(change(lines))), words)
+    is_refused(begun("status copy"), "there is no experiment 'copy' here")
+
+
+def test_verify_says_that_all_is_in_order(begun: Run) -> None:
+    begun("tell ab", "ticket,x,y\n0,1,1\n1,1,1\n")
+    shown = begun("status ab --verify")
+    assert shown.exit_code == 0, shown.stderr
+    assert "the ledger is as it was written (4 events)" in shown.stdout
+    assert read(begun("status ab --verify --json"))["audit"]["sound"] is True
+
+
+@pytest.mark.parametrize(
+    ("statement", "words"),
+    [
+        ("UPDATE paretoguard_event SET line = replace(line, '1.0', '2.0') WHERE sequence = 3", "event 3 does not have"),
+        ("DELETE FROM paretoguard_event WHERE sequence = 3", "event 3 is missing: event 4 follows event 2"),
+    ],
+)
+def test_verify_finds_what_was_changed_later(begun: Run, tmp_path: Path, statement: str, words: str) -> None:
+    begun("tell ab", "ticket,x,y\n0,1,1\n1,1,1\n")
+    with sqlite3.connect(tmp_path / "trial.db") as connection:
+        connection.execute(statement)
+    connection.close()
+    result = begun("status ab --verify")
+    assert result.exit_code == 2
+    assert "the ledger was changed after it was written" in result.stderr
+    assert words in result.stderr
+    assert json.loads(begun("status ab --verify --json").stdout)["audit"]["sound"] is False
