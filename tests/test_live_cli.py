@@ -401,7 +401,7 @@ def test_verify_says_that_all_is_in_order(begun: Run) -> None:
     begun("tell ab", "ticket,x,y\n0,1,1\n1,1,1\n")
     shown = begun("status ab --verify")
     assert shown.exit_code == 0, shown.stderr
-    assert "the ledger is as it was written (4 events)" in shown.stdout
+    assert "the chain of hashes is whole (4 events)" in shown.stdout
     assert read(begun("status ab --verify --json"))["audit"]["sound"] is True
 
 

@@ -48,7 +48,10 @@ class Tickets:
         if 0 <= ticket.id < self._issued and ticket.id not in self._open:
             raise ValueError(f"ticket {ticket.id} has its result already; a ticket is for one")
         waiting = ", ".join(f"{number} ({arm})" for number, arm in self._open.items())
-        raise ValueError(f"{ticket} was not asked for; waiting for a result are: {waiting or 'none'}")
+        raise ValueError(
+            f"Ticket(id={ticket.id}, arm={ticket.arm!r}) was not asked for; "
+            f"waiting for a result are: {waiting or 'none'}"
+        )
 
     @property
     def open(self) -> list[Ticket]:

@@ -119,8 +119,11 @@ class Trial:
     def peek(self, n: int = 1) -> list[str]:
         """The arms that `ask(n)` would give; nothing is asked for. With none, `answered` says whether that is why."""
         before, queue = self._state.pending.copy(), self._queue
+        memory = [(array, array.copy()) for array in _arrays(self._policy)]  # an algorithm may learn by being asked
         places = self._choose(n)
         self._state.pending[:], self._queue = before, queue
+        for array, was in memory:
+            array[...] = was
         return [self.problem.arms[place] for place in places]
 
     def asked(self, arms: Sequence[str]) -> list[Ticket]:
@@ -423,6 +426,15 @@ class Trial:
         if not self._tickets.held:
             return ()
         return (f"results that wait for earlier ones of their arm, not counted yet: {self._tickets.held:,}",)
+
+
+def _arrays(record: Any) -> Iterator[NDArray[Any]]:
+    """The arrays of a record, and of the records in it."""
+    for field in record:
+        if isinstance(field, np.ndarray):
+            yield field
+        elif isinstance(field, tuple):
+            yield from _arrays(field)
 
 
 def identify(

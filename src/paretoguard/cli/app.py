@@ -23,7 +23,6 @@ app = typer.Typer(
     cls=Commands,
     rich_markup_mode="rich",
     pretty_exceptions_enable=False,
-    add_completion=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 for name, function, examples in (

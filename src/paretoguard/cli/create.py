@@ -52,7 +52,7 @@ def create(
     file = files.load(problem)
     options = {"algorithm": algorithm, "evidence": evidence, "delta": delta, "budget": budget, "seed": seed}
     chosen = {**file.settings, **{key: value for key, value in options.items() if value is not None}}
-    called, place = name or file.problem.name or problem.stem, address(storage)
+    called, place = name if name is not None else file.problem.name or problem.stem, address(storage)
     made = Experiment.create(
         called, file.problem, storage=place, order=order, ticket_seconds=ticket_seconds, **chosen
     )  # fmt: skip

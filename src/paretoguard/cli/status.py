@@ -9,11 +9,12 @@ from paretoguard.cli.ledgers import Name, Place, address, moment, opened, shown
 from paretoguard.cli.options import Json
 
 if TYPE_CHECKING:
-    from paretoguard.experiment.experiment import Experiment
+    from paretoguard.experiment.experiment import Experiment, Status
 
 EXAMPLES = """[bold]Examples[/bold]
   paretoguard status phase-2
   paretoguard status phase-2 --verify
+  paretoguard status phase-2 --verify --expect 04fcc0…    (a hash from the minutes, in full)
   paretoguard status phase-2 --json
 
 --verify reads the whole ledger: is it as it was written, and do its results, worked out anew by other code, support
@@ -26,6 +27,9 @@ LIST_EXAMPLES = """[bold]Examples[/bold]
 def status(
     name: Name,
     verify: Annotated[bool, typer.Option("--verify", help="Check the ledger and recompute the claims.")] = False,
+    expect: Annotated[
+        str | None, typer.Option(metavar="HASH", help="With --verify: a hash that was written down before.")
+    ] = None,
     storage: Place = None,
     json: Json = False,
 ) -> None:
@@ -35,7 +39,9 @@ def status(
 
     experiment = opened(name, storage)
     result, stand = experiment.result(), experiment.status()
-    found = _verified(experiment) if verify else None
+    if expect is not None and not verify:
+        raise fail("--expect is checked by --verify only; give both")
+    found = _verified(experiment, expect) if verify else None
     if json:
         waiting = [shown(ticket) for ticket in experiment.pending()]
         print_json(
@@ -45,18 +51,23 @@ def status(
         screen = answers()
         print_result(screen, result)
         waits = f"; waiting for {stand.pending:,}" + (f" ({stand.partial:,} in part)" if stand.partial else "")
-        screen.print(f"results: {stand.samples:,}{waits if stand.pending else ''}", soft_wrap=True)
+        left = "".join(f"; {count:,} {what}" for what, count in _left_out(stand) if count)
+        screen.print(f"results: {stand.samples:,}{waits if stand.pending else ''}{left}", soft_wrap=True)
         screen.print(f"ledger: {stand.sequence:,} events, hash {stand.hash}", soft_wrap=True)
-        if found is not None:
+        if found is not None and found["sound"]:
             screen.print(found["said"], soft_wrap=True)
     if found is not None and not found["sound"]:
         raise fail(str(found["said"]))
 
 
-def _verified(experiment: "Experiment") -> dict[str, Any]:
+def _left_out(stand: "Status") -> list[tuple[str, int]]:
+    return [("expired without a result", stand.expired), ("retracted", stand.retracted)]
+
+
+def _verified(experiment: "Experiment", expect: str | None) -> dict[str, Any]:
     from paretoguard.experiment.audit import audit
 
-    found = audit(experiment)
+    found = audit(experiment, expect)
     return {"sound": found.sound, "said": found.said, "claims": dict(found.claims)}
 
 

@@ -51,6 +51,8 @@ def _one(experiment: "Experiment", texts: list[str], arm: str | None, json: bool
     from paretoguard.cli.screen import print_json, remarks
 
     number = ticket_number(texts.pop(0)) if texts and "=" not in texts[0] else None
+    if not texts:
+        raise fail("no values were given; expected OBJECTIVE=VALUE, such as efficacy=1")
     told = experiment.tell(number, pairs(texts), arm=arm)
     if json:
         print_json(told._asdict())
@@ -83,7 +85,8 @@ def _many(experiment: "Experiment", atomic: bool, json: bool) -> None:
         print_json({"recorded": len(told) - duplicates, "duplicates": duplicates, "refused": errors})
     else:
         known = f", {duplicates:,} known already" if duplicates else ""
-        remarks().print(f"{len(told) - duplicates:,} results recorded{known}")
+        new = len(told) - duplicates
+        remarks().print(f"{new:,} result{'' if new == 1 else 's'} recorded{known}")
         for at, error in sorted(wrong.items()):
             remarks().print(f"line {at}: {error}", soft_wrap=True)
         if wrong and atomic:

@@ -38,8 +38,13 @@ def export(
             sys.stdout.write(line + "\n")
         sys.stdout.flush()
         return
-    with out.open("w", encoding="utf-8", newline="\n") as file:
-        file.writelines(line + "\n" for line in lines)
+    partial = out.with_name(f".{out.name}.part")  # whatever fails, a file of that name stays as it was
+    try:
+        with partial.open("w", encoding="utf-8", newline="\n") as file:
+            file.writelines(line + "\n" for line in lines)
+        partial.replace(out)
+    finally:
+        partial.unlink(missing_ok=True)
 
 
 def import_(

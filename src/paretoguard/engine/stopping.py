@@ -92,11 +92,11 @@ def lower_bound(evidence: NamedTuple, now: Any, space: Space, state: State, riva
     j = rivals.rival[i]
     if j < 0 or not is_candidate(now, state, j):
         return -math.inf
-    if not is_steady(evidence):
-        return dominated(evidence, now, space, state, i, j)
-    if rivals.stamps[i, 0] != state.stamp[i] or rivals.stamps[i, 1] != state.stamp[j]:
-        _keep(state, rivals, i, j, dominated(evidence, now, space, state, i, j))
-    return float(rivals.below[i])
+    if is_steady(evidence) and rivals.stamps[i, 0] == state.stamp[i] and rivals.stamps[i, 1] == state.stamp[j]:
+        return float(rivals.below[i])
+    value = dominated(evidence, now, space, state, i, j)
+    _keep(state, rivals, i, j, value)
+    return value
 
 
 @inner
@@ -111,14 +111,16 @@ def _keep(state: State, rivals: Rivals, i: int, j: int, value: float) -> None:
 @inner
 def full_term(evidence: NamedTuple, now: Any, space: Space, state: State, rivals: Rivals, i: int) -> float:
     """The term of Z2 for the arm i, remembering the rival that gives xi_i: O(K d)."""
-    best = lower_bound(evidence, now, space, state, rivals, i)
-    for j in range(space.arms):
-        if j == i or not is_candidate(now, state, j) or not most_dominated(evidence, space, state, i, j) > best:
+    best, first = -math.inf, rivals.rival[i]
+    for k in range(-1, space.arms):  # the last rival comes first: few others can be above it
+        j = first if k < 0 else k
+        if j < 0 or j == i or (k >= 0 and j == first) or not is_candidate(now, state, j):
             continue
-        value = dominated(evidence, now, space, state, i, j)
-        if value > best:
-            best = value
-            _keep(state, rivals, i, j, value)
+        if most_dominated(evidence, space, state, i, j) > best:
+            value = dominated(evidence, now, space, state, i, j)
+            if value > best:
+                best = value
+                _keep(state, rivals, i, j, value)
     if state.inside[i] == 0:
         best = max(best, state.weight[i] - now.bar)
     return best
@@ -255,13 +257,13 @@ def closest_candidate(evidence: NamedTuple, now: Any, space: Space, state: State
     A guess (`last`, or -1) comes first: the rest then need be known only as far as they may be less.
     """
     least, arm = math.inf, -1
-    if last >= 0 and is_candidate(now, state, last):
-        least, arm = undominated(evidence, now, space, state, b, last), last
-    for j in range(space.arms - 1, -1, -1):  # backwards, so that the lowest index wins also where all are +inf
-        if j != b and j != last and is_candidate(now, state, j):
-            value = undominated_below(evidence, now, space, state, b, j, least)
-            if value < least or (value == least and (arm < 0 or j < arm)):
-                least, arm = value, j
+    for k in range(-1, space.arms):
+        j = last if k < 0 else k
+        if j < 0 or j == b or (k >= 0 and j == last) or not is_candidate(now, state, j):
+            continue
+        value = undominated_below(evidence, now, space, state, b, j, least)
+        if value < least or (value == least and (arm < 0 or j < arm)):
+            least, arm = value, j
     return arm
 
 

@@ -22,13 +22,15 @@ class Audit(NamedTuple):
     claims: Mapping[str, bool]  # of each arm that is decided: do the results support its status?
 
 
-def audit(experiment: Experiment) -> Audit:
-    """Check the chain, and every claim."""
+def audit(experiment: Experiment, expected: str | None = None) -> Audit:
+    """Check the chain, and every claim; and that an event with the `expected` hash, once written down, is there."""
     head = experiment.storage.head(experiment.name)  # before the events: more may come meanwhile
     events = list(experiment.storage.events(experiment.name))
     if broken := first_break(events, head):
         return Audit(False, f"the ledger was changed after it was written: {broken}", {})
     whole = f"the chain of hashes is whole ({len(events):,} events)"
+    if expected is not None and all(event.hash != expected.strip().lower() for event in events):
+        return Audit(False, f"{whole}, but no event of it has the hash {expected.strip()}: it was written anew", {})
     entries = [event.read() for event in events]
     results = list(counted(entries, len(experiment.problem.objectives)))
     result, settings = experiment.result(), experiment.settings

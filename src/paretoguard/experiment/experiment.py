@@ -6,10 +6,10 @@ from dataclasses import replace
 from typing import Any, NamedTuple
 
 from paretoguard import settings
-from paretoguard.errors import ParetoguardError, SampleError, SettingsError, StorageError
+from paretoguard.errors import ParetoguardError, SampleError, SettingsError
 from paretoguard.experiment.events import ASKED, CREATED, EXPIRED, RETRACTED, START, STOPPED, TOLD, Draft, Entry, Event
-from paretoguard.experiment.fold import COMPLETE, LATE, OPEN, WITHDRAWN, Fold, Slot
-from paretoguard.experiment.storage import DEFAULT, Storage, open_storage
+from paretoguard.experiment.fold import COMPLETE, LATE, WITHDRAWN, Fold, Slot
+from paretoguard.experiment.storage import DEFAULT, Storage, checked_name, open_storage
 from paretoguard.experiment.values import news
 from paretoguard.files import ProblemFile, dumps
 from paretoguard.problem import Problem
@@ -18,7 +18,6 @@ from paretoguard.trial import Trial
 from paretoguard.verdict import Result, Verdict
 from paretoguard.version import __version__
 
-LONGEST_NAME = 200
 MOST_PENDING = 1_000_000
 
 
@@ -83,7 +82,7 @@ class Experiment:
         chosen = {"delta": delta, "algorithm": algorithm, "evidence": evidence, "budget": budget, "seed": seed}
         trial = Trial(problem, order=order, **chosen)  # type: ignore[arg-type]
         data = {
-            "name": _checked_name(name),
+            "name": checked_name(name),
             "problem": dumps(ProblemFile(problem)),
             "delta": trial.delta,
             "algorithm": settings.label(trial.algorithm),
@@ -117,7 +116,7 @@ class Experiment:
 
         def make(fold: Fold, write: "_Writer") -> None:
             issued.clear()
-            overdue = [k for k, s in enumerate(fold.slots) if s.state == OPEN and s.expires and s.expires <= write.time]
+            overdue = [k for k, slot in fold.open.items() if slot.expires is not None and slot.expires <= write.time]
             if overdue:
                 write(EXPIRED, {"ids": overdue})
             arms = fold.trial.peek(n)
@@ -218,8 +217,8 @@ class Experiment:
             samples=fold.trial.samples,
             done=answered or spent,
             stopped="answered" if answered else "budget" if spent else "open",
-            pending=states.count(OPEN),
-            partial=sum(slot.state == OPEN and bool(slot.values) for slot in fold.slots),
+            pending=len(fold.open),
+            partial=sum(bool(slot.values) for slot in fold.open.values()),
             expired=states.count(LATE),
             retracted=states.count(WITHDRAWN),
             sequence=fold.sequence,
@@ -230,7 +229,7 @@ class Experiment:
     def pending(self) -> list[Ticket]:
         """The tickets without their whole result."""
         fold = self._fold()
-        return [Ticket(k, slot.arm, slot.expires) for k, slot in enumerate(fold.slots) if slot.state == OPEN]
+        return [Ticket(k, slot.arm, slot.expires) for k, slot in fold.open.items()]
 
     def history(self) -> list[dict[str, Any]]:
         """Every event, with its hash."""
@@ -245,6 +244,16 @@ class Experiment:
     def settings(self) -> dict[str, Any]:
         """How, as fixed at the beginning."""
         return dict(self._fold().settings)
+
+    def close(self) -> None:
+        """Let go of the storage."""
+        self.storage.close()
+
+    def __enter__(self) -> "Experiment":
+        return self
+
+    def __exit__(self, *ending: object) -> None:
+        self.close()
 
     # --- the fold, kept up to date -----------------------------------------------------------------------------------
 
@@ -267,8 +276,10 @@ class Experiment:
 
     def _change(self, make: Any) -> None:
         """Let `make(fold, write)` add events to the ledger, after all others; if that fails nothing has changed."""
-        fold = self._fold()  # before the lock: others need not wait for it
-        fold.trial.peek()  # … nor for the compiler
+        fold = self._known
+        if fold is None:  # before the lock: others need wait neither for this nor for the compiler
+            fold = self._fold()
+            fold.trial.peek()
 
         def draft(events: list[Event]) -> list[Draft]:
             self._work_in(events)
@@ -341,7 +352,7 @@ def _part(fold: Fold, arm: str, values: Any) -> dict[str, float]:
 
 def _slot(fold: Fold, number: Any) -> Slot:
     if isinstance(number, bool) or not isinstance(number, int) or not 0 <= number < len(fold.slots):
-        waiting = [f"{k} ({slot.arm})" for k, slot in enumerate(fold.slots) if slot.state == OPEN]
+        waiting = [f"{k} ({slot.arm})" for k, slot in fold.open.items()]
         shown = ", ".join(waiting[:20]) + (", …" if len(waiting) > 20 else "")
         raise SettingsError(f"there is no ticket {number!r}; waiting for a result are: {shown or 'none'}")
     return fold.slots[number]
@@ -376,12 +387,6 @@ def _relabelled(fold: Fold, result: Result) -> Result:
     )
     verdicts = {arm: replace(verdict, guarantee=settings.HEURISTIC) for arm, verdict in result.verdicts.items()}
     return replace(result, guarantee=settings.HEURISTIC, verdicts=verdicts, notes=(note, *result.notes))
-
-
-def _checked_name(name: Any) -> str:
-    if not isinstance(name, str) or not name.strip() or len(name) > LONGEST_NAME or not name.isprintable():
-        raise StorageError(f"the name is {name!r}, expected a text of 1 to {LONGEST_NAME} characters on one line")
-    return name
 
 
 def _checked_seconds(seconds: Any, order: str) -> float | None:

@@ -56,6 +56,7 @@ class Fold:
         self.problem: Problem = loads(self.settings["problem"], "the problem in the ledger").problem
         self.trial = self._trial()
         self.slots: list[Slot] = []
+        self.open: dict[int, Slot] = {}  # those without their whole result
         self.stopped: dict[str, Any] | None = None  # what the last event 'stopped' says, if nothing was asked since
         withdrawn = (event.read() for event in events if f'"kind":"{RETRACTED}"' in event.line)
         self.retracted = {entry.data["id"]: entry.data for entry in withdrawn if entry.kind == RETRACTED}
@@ -96,12 +97,16 @@ class Fold:
         arms, expires = entry.data["arms"], entry.data.get("expires")
         self.stopped = None
         for ticket in self.trial.asked(arms):
-            self.slots.append(Slot(ticket.arm, expires, ticket))
+            self._add(Slot(ticket.arm, expires, ticket))
+
+    def _add(self, slot: Slot) -> None:
+        self.open[len(self.slots)] = slot
+        self.slots.append(slot)
 
     def _told(self, entry: Entry) -> None:
         number, arm, values = entry.data["id"], entry.data["arm"], entry.data["values"]
         if number == len(self.slots):  # not asked for
-            self.slots.append(Slot(arm, None, None))
+            self._add(Slot(arm, None, None))
         slot = self.slots[number]
         slot.values.update(values)
         slot.told = entry.sequence
@@ -109,6 +114,7 @@ class Fold:
             return
         slot.state, ticket = COMPLETE, slot.trial_ticket
         slot.trial_ticket = None
+        self.open.pop(number, None)
         if number in self.retracted:
             slot.state = WITHDRAWN
             if ticket is not None:
@@ -121,6 +127,7 @@ class Fold:
             slot = self.slots[number]
             slot.state, ticket = LATE, slot.trial_ticket
             slot.trial_ticket = None
+            self.open.pop(number, None)
             if ticket is not None:
                 self.trial.drop(ticket)
 
@@ -130,6 +137,7 @@ class Fold:
         if slot.trial_ticket is not None:
             self.trial.drop(slot.trial_ticket, for_good=True)
         slot.state, slot.trial_ticket = WITHDRAWN, None
+        self.open.pop(entry.data["id"], None)
 
     def _stopped(self, entry: Entry) -> None:
         self.stopped = entry.data

@@ -7,6 +7,7 @@ from paretoguard.errors import StorageError
 from paretoguard.experiment.events import Draft, Event
 
 DEFAULT = "sqlite:///paretoguard.db"
+LONGEST_NAME = 200
 Make = Callable[[list[Event]], list[Draft]]
 
 
@@ -67,3 +68,10 @@ def last_of(name: str, events: list[Event]) -> tuple[int, str]:
     if not events:
         raise StorageError(f"the experiment {name!r} cannot begin without events; expected at least the first")
     return events[-1].sequence, events[-1].hash
+
+
+def checked_name(name: object) -> str:
+    """A name that a ledger may have."""
+    if not isinstance(name, str) or not name.strip() or len(name) > LONGEST_NAME or not name.isprintable():
+        raise StorageError(f"the name is {name!r}, expected a text of 1 to {LONGEST_NAME} characters on one line")
+    return name

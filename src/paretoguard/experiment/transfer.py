@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator
 
 from paretoguard.errors import LedgerError
 from paretoguard.experiment.events import CREATED, Event, first_break
-from paretoguard.experiment.storage import Storage
+from paretoguard.experiment.storage import Storage, checked_name
 
 _SEALED = re.compile(r'(.*),"hash":"([0-9a-f]{64})"\}')
 MOST_LINES = 50_000_000
@@ -33,6 +33,6 @@ def take_in(storage: Storage, given: Iterable[str], name: str | None = None) -> 
     first = events[0].read()
     if first.kind != CREATED:
         raise LedgerError(f"a ledger begins with an event {CREATED!r}, this one with {first.kind!r}")
-    chosen = name if name is not None else str(first.data["name"])
+    chosen = checked_name(name if name is not None else first.data.get("name"))
     storage.restore(chosen, events)
     return chosen

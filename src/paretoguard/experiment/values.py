@@ -8,9 +8,10 @@ def news(fold: Fold, number: int, slot: Slot, values: dict[str, float]) -> dict[
     """The values that are new for this result; another value than before is refused."""
     for name, value in values.items():
         if slot.values.get(name, value) != value:
+            instead = "" if fold.trial.order == "asked" else " and tell the right one without a ticket"
             message = (
                 f"result {number} ({slot.arm}) has {name} = {slot.values[name]:.12g} already, got {value:.12g}; if the "
-                "first was a mistake, retract it and tell the right one without a ticket"
+                f"first was a mistake, retract it{instead}"
             )
             raise SampleError(message, arm=slot.arm, values=values)
     added = {name: value for name, value in values.items() if name not in slot.values}
