@@ -17,7 +17,7 @@ TRIAL = ROOT / "examples" / "trial"
 def test_the_trial_ends_in_an_answer_that_holds(tmp_path: Path) -> None:
     done = run_script(f'sh "{TRIAL}/run.sh" "$1"', str(tmp_path), folder=tmp_path)
     assert done.returncode == 0, done.stderr
-    for words in ("Best trade-offs: 10mg, 30mg", "the ledger is as it was written", "support all 4 claims"):
+    for words in ("Best trade-offs: 10mg, 30mg", "the chain of hashes is whole", "support all 4 claims"):
         assert words in done.stdout
     for words in ("known already", "counts when the rest has come", "guarantee from now on: finite-sample"):
         assert words in done.stderr
