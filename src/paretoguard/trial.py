@@ -282,10 +282,11 @@ class Trial:
             self.problem.index(arm)
             if isinstance(what, Ticket):
                 self._tickets.check(what)
-            elif self.order == "asked" and (self._tickets.outstanding or self.next_arm() != what):
+            elif self.order == "asked" and (self._tickets.outstanding or self.peek() != [what]):
+                due = next(iter(self.peek()), None)
                 raise ValueError(
                     f"results count in the order asked, so tell by ticket (of `ask`); without one only a result of the "
-                    f"arm that `next_arm` gives can be told, {self.next_arm()!r} now, while no ticket is open"
+                    f"arm that `next_arm` gives can be told, {due!r} now, while no ticket is open"
                 )
             row = self.problem.values(arm, values)
             self._check_exact(arm, values)

@@ -26,7 +26,7 @@ FOLDER = Path("papers/kone2025")
 
 def paper(
     name: Annotated[str | None, typer.Argument(metavar="[NAME]", help="A result; without one they are listed.")] = None,
-    every: Annotated[bool, typer.Option("--all", help="All results, at full size: about half an hour.")] = False,
+    every: Annotated[bool, typer.Option("--all", help="All results, at full size: half an hour to an hour.")] = False,
     smoke: Annotated[
         bool, typer.Option("--smoke", help="A few runs of each kind, written to a temporary folder: does it work?")
     ] = False,

@@ -78,7 +78,7 @@ def normals(u: float, v: float) -> tuple[float, float]:
 def on_circle(v: float) -> tuple[float, float]:
     """Cosine and sine of v turns, 0 <= v < 1: their series about the nearest quarter turn, exact to rounding.
 
-    Both at once, in a third of the time of the library's, and the same digits on every machine.
+    Both at once, and the same digits on every machine.
     """
     quarter = math.floor(4.0 * v + 0.5)
     x = _TWO_PI * (v - 0.25 * quarter)  # at most pi/4

@@ -18,7 +18,7 @@ from paretoguard.trial import Trial
 from paretoguard.verdict import Result, Verdict
 from paretoguard.version import __version__
 
-MOST_PENDING = 1_000_000
+MOST_AT_ONCE = 10_000  # tickets: they are one event
 
 
 class Told(NamedTuple):
@@ -111,7 +111,7 @@ class Experiment:
 
         Tickets that have run out are given up first, and their arms may be asked for again.
         """
-        settings.check_count(n, "n", "how many arms to ask for", MOST_PENDING)
+        settings.check_count(n, "n", "how many arms to ask for", MOST_AT_ONCE)
         issued: list[Ticket] = []
 
         def make(fold: Fold, write: "_Writer") -> None:

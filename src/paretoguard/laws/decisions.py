@@ -10,6 +10,7 @@ import pickle
 import subprocess
 import sys
 import tempfile
+from collections.abc import Iterator
 from itertools import product
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -232,15 +233,20 @@ def time_alone_adds_no_evidence(case: Case) -> None:
 
     The stopping rule rests on the second half: it keeps the evidence of pairs, and lowers it as time goes on.
     """
+    for levels, problem, step in _looks(case):
+        _check_fading(case, levels, problem, step)
+
+
+def _looks(case: Case) -> Iterator[tuple[NamedTuple, Problem, Step]]:
+    """Evidence at work on each problem, from little to much known."""
     for setting in settings_of(case):
         instance = setting.instance()
-        space = instance.problem.space()
-        levels = case.evidence.fit(DELTA, space)
+        levels = case.evidence.fit(DELTA, instance.problem.space())
         for number, start in enumerate(STARTS):
             given = {arm: start * (i + 1) for i, arm in enumerate(instance.problem.arms)}
             *_, last = decisions(case, instance.problem, recorded(instance, number), given, most=3)
             work_in(levels, instance.problem, last.state)
-            _check_fading(case, levels, instance.problem, last)
+            yield levels, instance.problem, last
 
 
 def _check_fading(case: Case, levels: NamedTuple, problem: Problem, step: Step) -> None:
@@ -270,15 +276,8 @@ def _check_fading(case: Case, levels: NamedTuple, problem: Problem, step: Step) 
 
 def shortcuts_lead_to_the_same(case: Case) -> None:
     """What evidence says at a glance is true: `most_dominated`, `undominated_below` and `is_steady`."""
-    for setting in settings_of(case):
-        instance = setting.instance()
-        space = instance.problem.space()
-        levels = case.evidence.fit(DELTA, space)
-        for number, start in enumerate(STARTS):
-            given = {arm: start * (i + 1) for i, arm in enumerate(instance.problem.arms)}
-            *_, last = decisions(case, instance.problem, recorded(instance, number), given, most=3)
-            work_in(levels, instance.problem, last.state)
-            _check_shortcuts(case, levels, instance.problem, last)
+    for levels, problem, step in _looks(case):
+        _check_shortcuts(case, levels, problem, step)
 
 
 def _check_shortcuts(case: Case, levels: NamedTuple, problem: Problem, step: Step) -> None:
