@@ -11,8 +11,6 @@ LONG = (
     "test_papers.py::test_smoke", "test_twin.py::test_the_engine_decides_as_the_twin_does_with_every_evidence",
     "test_twin.py::test_the_engine_decides_as_the_twin_does_where_scales", "test_laws.py::test_whole_checks",
     "test_docs.py::test_python_examples_run[extending.md]", "test_trace.py::test_a_trace_ends",
-    "test_faults.py::test_killed",
-    "test_examples_trial.py::test_the_trial_ends", "test_docs.py::test_shell_examples_run",
 )  # fmt: skip
 
 

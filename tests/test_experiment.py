@@ -19,7 +19,7 @@ import paretoguard as pg
 from paretoguard.experiment import fold as fold_module
 from paretoguard.experiment import transfer
 from paretoguard.experiment.audit import audit, counted
-from paretoguard.experiment.events import START, Draft, Event, chain, first_break
+from paretoguard.experiment.events import START, Draft, Entry, Event, chain, first_break
 from paretoguard.experiment.experiment import Experiment
 from paretoguard.experiment.fold import Fold
 from paretoguard.experiment.memory import MemoryStorage
@@ -280,7 +280,7 @@ def test_the_audit_finds_edits_whether_or_not_hashes_were_made_anew() -> None:
 
 
 class Commands(RuleBasedStateMachine):
-    """An experiment on SQLite, with a second process' view of it, against a list of what was acknowledged."""
+    """An experiment, with a second process' view of it, against a list of what was acknowledged."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -394,14 +394,10 @@ def _labour(storage: SqlStorage, pipe: Any, seed: int) -> None:
             os.write(pipe, f"told {told.sequence} {ticket.id}\n".encode())
 
 
-def test_killed_in_the_middle_of_ask_and_tell_nothing_acknowledged_is_lost(sqlite: SqlStorage) -> None:
-    kill_many_times(sqlite, 100)
-
-
-def kill_many_times(storage: SqlStorage, times: int) -> None:
-    """Children of this process, all warm, die by SIGKILL at any moment."""
-    experiment = begin(storage, evidence="certified", delta=1e-9, ticket_seconds=1e6)
-    experiment.status()
+def test_killed_in_the_middle_of_ask_and_tell_nothing_acknowledged_is_lost(url: str) -> None:
+    """Children of this process, all warm, die by SIGKILL at any moment; what is asked for is as if none had."""
+    storage, times = SqlStorage(url), 100
+    begin(storage, evidence="certified", delta=1e-9, ticket_seconds=1e6).status()
     chance = random.Random(0)
     asked, told = set[int](), dict[int, int]()
     context = multiprocessing.get_context("fork")
@@ -429,6 +425,20 @@ def kill_many_times(storage: SqlStorage, times: int) -> None:
     assert asked <= set(range(len(fold.slots)))
     assert fold.trial.samples == len(recorded)
     assert len(told) > times // 4  # it did work in between
+    _asks_as_one_process_would(events)
+    storage.close()
+
+
+def _asks_as_one_process_would(events: list[Entry]) -> None:
+    trial = pg.Trial(PROBLEM, delta=1e-9)
+    tickets = list[pg.Ticket]()
+    for entry in events:
+        if entry.kind == "asked":
+            chosen = trial.ask(len(entry.data["arms"]))
+            assert [ticket.arm for ticket in chosen] == entry.data["arms"]
+            tickets += chosen
+        elif entry.kind == "told":
+            trial.tell(tickets[entry.data["id"]], entry.data["values"])
 
 
 # --- other versions --------------------------------------------------------------------------------------------------

@@ -355,7 +355,7 @@ def test_the_command_prints_one_line_for_each_law(capsys: pytest.CaptureFixture[
 
 
 def test_whole_checks_pass() -> None:
-    laws.check_algorithm("racing", "theorem")
+    laws.check_algorithm("racing", "practical")
 
 
 def test_what_is_no_part_is_refused() -> None:

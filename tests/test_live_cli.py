@@ -303,7 +303,7 @@ REFUSED = {
     "create ab.toml --storage sqlite:///no/where.db": "is there such a folder, and may you write to it?",
     "ask nope": "there is no experiment 'nope' here; there are: ab",
     "ask ab -n 0": "n is 0; it is how many arms to ask for, a whole number of at least 1",
-    "ask ab -n 1000001": "at most 1,000,000",
+    "ask ab -n 10001": "at most 10,000",
     "tell nope 0 x=1": "there is no experiment 'nope' here; there are: ab",
     "tell ab seven x=1 y=1": "the ticket is 'seven', expected its number, as `ask` gave it",
     "tell ab 99 x=1 y=1": "there is no ticket 99; waiting for a result are: 0 (a), 1 (b), 2 (a)",

@@ -48,7 +48,7 @@ def test_the_budget_is_never_exceeded_and_the_rest_is_undecided(algorithm: str, 
         asked.append(arm)
         return {"efficacy": 1.0, "safety": float(len(asked) % 2)}
 
-    result = pg.identify(problem(), sample, algorithm=algorithm, budget=budget)
+    result = pg.identify(problem(), sample, algorithm=algorithm, evidence="practical", delta=1e-9, budget=budget)
     assert result.samples == len(asked) == budget
     assert result.stopped == "budget"
     undecided = [verdict for verdict in result.verdicts.values() if verdict.status == "undecided"]

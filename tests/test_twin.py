@@ -99,7 +99,7 @@ def evidence_for(algorithm: str, number: int) -> str:
 def test_the_engine_decides_as_the_twin_does(algorithm: str, block: int) -> None:
     for number in range(50 * block, 50 * block + 50):
         rng = np.random.default_rng([7, number])
-        compare(random_instance(rng), algorithm, evidence_for(algorithm, number), number, decisions=1000)
+        compare(random_instance(rng), algorithm, evidence_for(algorithm, number), number, decisions=600)
 
 
 @pytest.mark.parametrize(

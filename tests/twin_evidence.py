@@ -43,6 +43,7 @@ class CertifiedTwin(Twin):
     def __post_init__(self) -> None:
         super().__post_init__()
         self.so_far: dict[tuple[int, int, int], tuple[int, tuple[float, float], float]] = {}
+        self.gains: dict[tuple[int, int, bool, float, float], list[float]] = {}
 
     def prepare(self) -> None:
         problem = self.problem
@@ -149,8 +150,10 @@ class CertifiedTwin(Twin):
         logs = []
         for g in range(18):
             bold = 0.98 * (0.05 * min(r, 1.0 - r) / (1.0 - r) / 0.98) ** (g / 17) / r
-            shares = [(result[c] - low) / 2.0 for result in self.results[i]]  # summed exactly: the order is no matter
-            logs.append(math.fsum(math.log(1.0 + bold * ((1.0 - x if flip else x) - r)) for x in shares))
+            gains = self.gains.setdefault((i, c, flip, r, bold), [])  # of each result: they stay what they are
+            shares = [(result[c] - low) / 2.0 for result in self.results[i][len(gains) :]]
+            gains += [math.log(1.0 + bold * ((1.0 - x if flip else x) - r)) for x in shares]
+            logs.append(math.fsum(gains))  # exactly: the order is no matter
         best = max(logs)
         return best + math.log(sum(math.exp(value - best) for value in logs) / 18)
 

@@ -26,7 +26,7 @@ from paretoguard.problem import STATUSES, Problem
 from paretoguard.problem.noise import Exact
 from paretoguard.replay import Steps
 from paretoguard.tickets import Row, Ticket, Tickets
-from paretoguard.verdict import INFEASIBLE, OPTIMAL, UNDECIDED, Result, Verdict
+from paretoguard.verdict import INFEASIBLE, OPTIMAL, Result, Verdict, notes
 from paretoguard.verdict.numbers import Snapshot, snapshot, unvarying
 from paretoguard.verdict.reasons import explain, since
 
@@ -394,39 +394,13 @@ class Trial:
         )
 
     def _notes(self, verdicts: Mapping[str, Verdict]) -> tuple[str, ...]:
-        return (*self._alarms(), *self._reasons(), *unvarying(self._numbers()), *self._tied(verdicts), *self._waiting())
-
-    def _reasons(self) -> tuple[str, ...]:
-        if not self._read_off:
-            return ()
         return (
-            f"{settings.label(self.algorithm)} answers for the set of best arms; why each other arm is out is read off "
-            "the means (heuristic)",
+            *notes.alarms(self.problem, self._contradicted, self.delta),
+            *notes.unpromised(settings.label(self.algorithm), self._read_off),
+            *unvarying(self._numbers()),
+            *notes.ties(self.problem, verdicts, spent=self.samples >= self.budget),
+            *notes.waiting(self._tickets.held),
         )
-
-    def _alarms(self) -> tuple[str, ...]:
-        if not self._contradicted:
-            return ()
-        arms = ", ".join(sorted(self._contradicted, key=self.problem.arms.index))
-        return (
-            f"assumptions violated? Of {arms} one thing was certified and later its contrary, which happens with "
-            f"probability at most {self.delta:g} if noise, independence and steady means are as declared",
-        )
-
-    def _tied(self, verdicts: Mapping[str, Verdict]) -> tuple[str, ...]:
-        """At the end of a budget: what may be behind arms that are undecided."""
-        ended = self.samples >= self.budget and any(verdict.status == UNDECIDED for verdict in verdicts.values())
-        if not ended or all(self.problem.tolerance.values()):
-            return ()
-        return (
-            "the budget is spent; arms that tie, or lie on the border of a constraint, would stay undecided however "
-            "much is measured: a tolerance for each objective and constraint settles those",
-        )
-
-    def _waiting(self) -> tuple[str, ...]:
-        if not self._tickets.held:
-            return ()
-        return (f"results that wait for earlier ones of their arm, not counted yet: {self._tickets.held:,}",)
 
 
 def _arrays(record: Any) -> Iterator[NDArray[Any]]:

@@ -28,9 +28,9 @@ def ask(
     """
     from paretoguard.cli.screen import print_json, remarks
 
-    experiment = opened(name, storage)
-    tickets = experiment.ask(n)
-    stopped = experiment.status().stopped if not tickets else "open"
+    with opened(name, storage) as experiment:
+        tickets = experiment.ask(n)
+        stopped = experiment.status().stopped if not tickets else "open"
     if json:
         print_json({"tickets": [shown(ticket) for ticket in tickets], "stopped": stopped})
         return

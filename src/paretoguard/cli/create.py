@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from paretoguard.cli.ledgers import Place, address
+from paretoguard.cli.ledgers import Place, ledgers
 from paretoguard.cli.options import Algorithm, Budget, Delta, Evidence, Json, Seed
 
 EXAMPLES = """[bold]Examples[/bold]
@@ -52,15 +52,15 @@ def create(
     file = files.load(problem)
     options = {"algorithm": algorithm, "evidence": evidence, "delta": delta, "budget": budget, "seed": seed}
     chosen = {**file.settings, **{key: value for key, value in options.items() if value is not None}}
-    called, place = name if name is not None else file.problem.name or problem.stem, address(storage)
-    made = Experiment.create(
-        called, file.problem, storage=place, order=order, ticket_seconds=ticket_seconds, **chosen
-    )  # fmt: skip
+    called = name if name is not None else file.problem.name or problem.stem
+    with ledgers(storage) as place:
+        how = {"order": order, "ticket_seconds": ticket_seconds, **chosen}
+        made = Experiment.create(called, file.problem, storage=place, **how)
+        settings, status = made.settings, made.status()
     for note in file.problem.notes:
         remarks().print(f"note: {note}")
-    status = made.status()
     if json:
-        print_json({"name": called, "settings": made.settings, "guarantee": status.guarantee, "hash": status.hash})
+        print_json({"name": called, "settings": settings, "guarantee": status.guarantee, "hash": status.hash})
         return
     answers().print(f"created {called}: {len(file.problem.arms)} arms, {status.guarantee} guarantee")
     remarks().print(f"next: paretoguard ask {called}", soft_wrap=True)

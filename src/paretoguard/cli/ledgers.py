@@ -1,5 +1,7 @@
 """What the commands of live experiments share: where ledgers lie, and how times and tickets look."""
 
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -7,6 +9,7 @@ import typer
 
 if TYPE_CHECKING:
     from paretoguard.experiment.experiment import Experiment
+    from paretoguard.experiment.storage import Storage
     from paretoguard.tickets import Ticket
 
 VARIABLE = "PARETOGUARD_STORAGE"
@@ -30,11 +33,22 @@ def address(storage: str | None) -> str:
     return storage or os.environ.get(VARIABLE) or DEFAULT
 
 
-def opened(name: str, storage: str | None) -> "Experiment":
-    """The experiment of this name."""
+@contextmanager
+def ledgers(storage: str | None) -> "Iterator[Storage]":
+    """The database, closed at the end."""
+    from paretoguard.experiment.storage import open_storage
+
+    with closing(open_storage(address(storage))) as found:
+        yield found
+
+
+@contextmanager
+def opened(name: str, storage: str | None) -> "Iterator[Experiment]":
+    """The experiment of this name; its database is closed at the end."""
     from paretoguard.experiment.experiment import Experiment
 
-    return Experiment.open(name, address(storage))
+    with ledgers(storage) as place:
+        yield Experiment.open(name, place)
 
 
 def moment(seconds: float | None) -> str | None:

@@ -78,6 +78,8 @@ def _from_json(at: int, text: str) -> Line:
         return Line(at, ticket_number(content.get(TICKET)), content.get(ARM), values)
     except SampleError as error:
         return Line(at, error=error)
+    except json.JSONDecodeError as error:
+        return Line(at, error=_wrong(f"this is not JSON: {error.msg} at character {error.pos + 1}"))
     except (ValueError, RecursionError) as error:
         return Line(at, error=_wrong(f"this is not JSON: {error}"))
 

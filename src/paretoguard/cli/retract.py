@@ -26,9 +26,9 @@ def retract(
     """Leave a result out, as if it had never come; honest only if its value plays no role."""
     from paretoguard.cli.screen import print_json, remarks
 
-    experiment = opened(name, storage)
-    experiment.retract(ticket, reason, blind=blind)
-    guarantee = experiment.status().guarantee
+    with opened(name, storage) as experiment:
+        experiment.retract(ticket, reason, blind=blind)
+        guarantee = experiment.status().guarantee
     if json:
         print_json({"retracted": ticket, "guarantee": guarantee})
     else:

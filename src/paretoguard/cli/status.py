@@ -5,11 +5,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from paretoguard.cli.failures import fail
-from paretoguard.cli.ledgers import Name, Place, address, moment, opened, shown
+from paretoguard.cli.ledgers import Name, Place, address, ledgers, moment, opened, shown
 from paretoguard.cli.options import Json
 
 if TYPE_CHECKING:
     from paretoguard.experiment.experiment import Experiment, Status
+    from paretoguard.experiment.storage import Storage
 
 EXAMPLES = """[bold]Examples[/bold]
   paretoguard status phase-2
@@ -37,13 +38,13 @@ def status(
     from paretoguard.cli.screen import answers, print_json
     from paretoguard.cli.verdicts import print_result
 
-    experiment = opened(name, storage)
-    result, stand = experiment.result(), experiment.status()
     if expect is not None and not verify:
         raise fail("--expect is checked by --verify only; give both")
-    found = _verified(experiment, expect) if verify else None
-    if json:
+    with opened(name, storage) as experiment:
+        result, stand = experiment.result(), experiment.status()
         waiting = [shown(ticket) for ticket in experiment.pending()]
+        found = _verified(experiment, expect) if verify else None
+    if json:
         print_json(
             {**stand._asdict(), "waiting": waiting, "result": result.to_dict()} | ({"audit": found} if found else {})
         )
@@ -75,10 +76,9 @@ def list_(storage: Place = None, json: Json = False) -> None:
     """List the experiments in a database."""
     from paretoguard.cli.layout import slim
     from paretoguard.cli.screen import answers, print_json
-    from paretoguard.experiment.storage import open_storage
 
-    place = open_storage(address(storage))
-    rows = [_row(place, name) for name in place.names()]
+    with ledgers(storage) as place:
+        rows = [_row(place, name) for name in place.names()]
     if json:
         print_json({"experiments": rows})
     elif rows:
@@ -87,7 +87,7 @@ def list_(storage: Place = None, json: Json = False) -> None:
         answers().print(f"no experiments in {address(storage)}; begin one with paretoguard create FILE", soft_wrap=True)
 
 
-def _row(place: Any, name: str) -> dict[str, Any]:
+def _row(place: "Storage", name: str) -> dict[str, Any]:
     results, asked, last = 0, 0, None
     for event in place.events(name):
         last = event.read()

@@ -10,7 +10,8 @@ from paretoguard.cli.ledgers import Name, Place, opened
 from paretoguard.cli.options import Json
 
 if TYPE_CHECKING:
-    from paretoguard.experiment.experiment import Experiment, Told
+    from paretoguard.experiment.experiment import Experiment
+    from paretoguard.experiment.telling import Told
 
 EXAMPLES = """[bold]Examples[/bold]
   paretoguard tell phase-2 7 efficacy=1 safety=0
@@ -36,14 +37,14 @@ def tell(
     json: Json = False,
 ) -> None:
     """Record the result of a ticket, in one go or in parts; or many results, from stdin."""
-    experiment = opened(name, storage)
     texts = ([ticket] if ticket is not None else []) + (values or [])
-    if texts or arm is not None:
-        _one(experiment, texts, arm, json)
-    elif sys.stdin.isatty():
-        raise fail("give a ticket and its values, or results on stdin: paretoguard tell NAME < results.csv")
-    else:
-        _many(experiment, atomic, json)
+    with opened(name, storage) as experiment:
+        if texts or arm is not None:
+            _one(experiment, texts, arm, json)
+        elif sys.stdin.isatty():
+            raise fail("give a ticket and its values, or results on stdin: paretoguard tell NAME < results.csv")
+        else:
+            _many(experiment, atomic, json)
 
 
 def _one(experiment: "Experiment", texts: list[str], arm: str | None, json: bool) -> None:

@@ -1,12 +1,13 @@
 """`paretoguard export` and `import`: ledgers as files."""
 
 import sys
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from paretoguard.cli.ledgers import Name, Place, address
+from paretoguard.cli.ledgers import Name, Place, ledgers
 from paretoguard.cli.options import Json
 
 EXPORT_EXAMPLES = """[bold]Examples[/bold]
@@ -29,19 +30,22 @@ def export(
     """Write the ledger of an experiment as JSON lines."""
     from paretoguard.cli.given import check_writable
     from paretoguard.experiment import transfer
-    from paretoguard.experiment.storage import open_storage
 
     check_writable(out)
-    lines = transfer.lines(open_storage(address(storage)), name)
-    if out is None:
-        for line in lines:
-            sys.stdout.write(line + "\n")
-        sys.stdout.flush()
-        return
+    with ledgers(storage) as place:
+        lines = (line + "\n" for line in transfer.lines(place, name))
+        if out is None:
+            sys.stdout.writelines(lines)
+            sys.stdout.flush()
+        else:
+            _write(lines, out)
+
+
+def _write(lines: Iterable[str], out: Path) -> None:
     partial = out.with_name(f".{out.name}.part")  # whatever fails, a file of that name stays as it was
     try:
         with partial.open("w", encoding="utf-8", newline="\n") as file:
-            file.writelines(line + "\n" for line in lines)
+            file.writelines(lines)
         partial.replace(out)
     finally:
         partial.unlink(missing_ok=True)
@@ -60,14 +64,13 @@ def import_(
     """Take in the ledger of an experiment from JSON lines."""
     from paretoguard.cli.screen import print_json, remarks
     from paretoguard.experiment import transfer
-    from paretoguard.experiment.storage import open_storage
 
-    place = open_storage(address(storage))
-    if file is None:
-        called = transfer.take_in(place, sys.stdin, name)
-    else:
-        with file.open(encoding="utf-8", newline="") as lines:
-            called = transfer.take_in(place, lines, name)
+    with ledgers(storage) as place:
+        if file is None:
+            called = transfer.take_in(place, sys.stdin, name)
+        else:
+            with file.open(encoding="utf-8", newline="") as lines:
+                called = transfer.take_in(place, lines, name)
     if json:
         print_json({"name": called})
     else:

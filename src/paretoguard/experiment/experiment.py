@@ -2,15 +2,16 @@
 
 import time
 from collections.abc import Iterable, Mapping
-from dataclasses import replace
 from typing import Any, NamedTuple
 
 from paretoguard import settings
 from paretoguard.errors import ParetoguardError, SampleError, SettingsError
-from paretoguard.experiment.events import ASKED, CREATED, EXPIRED, RETRACTED, START, STOPPED, TOLD, Draft, Entry, Event
-from paretoguard.experiment.fold import COMPLETE, LATE, WITHDRAWN, Fold, Slot
+from paretoguard.experiment import labels
+from paretoguard.experiment.events import ASKED, CREATED, EXPIRED, RETRACTED, Draft, Event
+from paretoguard.experiment.fold import LATE, WITHDRAWN, Fold
 from paretoguard.experiment.storage import DEFAULT, Storage, checked_name, open_storage
-from paretoguard.experiment.values import news
+from paretoguard.experiment.telling import Told, find_slot, record
+from paretoguard.experiment.writer import Writer, note_end
 from paretoguard.files import ProblemFile, dumps
 from paretoguard.problem import Problem
 from paretoguard.tickets import Ticket
@@ -19,15 +20,6 @@ from paretoguard.verdict import Result, Verdict
 from paretoguard.version import __version__
 
 MOST_AT_ONCE = 10_000  # tickets: they are one event
-
-
-class Told(NamedTuple):
-    """What became of a result."""
-
-    sequence: int  # the event that recorded it
-    duplicate: bool  # everything was known before; nothing was recorded
-    complete: bool  # is there a value for every objective, so that it counts?
-    id: int  # of the result, for a second part or a retraction
 
 
 class Status(NamedTuple):
@@ -114,7 +106,7 @@ class Experiment:
         settings.check_count(n, "n", "how many arms to ask for", MOST_AT_ONCE)
         issued: list[Ticket] = []
 
-        def make(fold: Fold, write: "_Writer") -> None:
+        def make(fold: Fold, write: Writer) -> None:
             issued.clear()
             overdue = [k for k, slot in fold.open.items() if slot.expires is not None and slot.expires <= write.time]
             if overdue:
@@ -127,7 +119,7 @@ class Experiment:
                 first = len(fold.slots) - len(arms)
                 issued.extend(Ticket(first + k, arm, expires) for k, arm in enumerate(arms))
             else:
-                _note_end(fold, write)
+                note_end(fold, write)
 
         self._change(make)
         return issued
@@ -153,12 +145,12 @@ class Experiment:
         """
         given, told, wrong = list(results), list[Told](), dict[int, ParetoguardError]()
 
-        def make(fold: Fold, write: "_Writer") -> None:
+        def make(fold: Fold, write: Writer) -> None:
             told.clear()
             wrong.clear()
             for place, (what, arm, values) in enumerate(given):
                 try:
-                    told.append(_tell(fold, write, what, arm, values))
+                    told.append(record(fold, write, what, arm, values))
                 except (SampleError, SettingsError) as error:
                     if refused is None:
                         raise
@@ -166,7 +158,7 @@ class Experiment:
             if wrong and atomic:
                 raise _RefusedError
             if told and not fold.trial.peek():
-                _note_end(fold, write)
+                note_end(fold, write)
 
         try:
             self._change(make)
@@ -185,8 +177,8 @@ class Experiment:
         if not isinstance(reason, str) or not reason.strip():
             raise SettingsError(f"the reason is {reason!r}, expected a text: why is result {chosen} left out?")
 
-        def make(fold: Fold, write: "_Writer") -> None:
-            slot = _slot(fold, chosen)
+        def make(fold: Fold, write: Writer) -> None:
+            slot = find_slot(fold, chosen)
             if slot.state == WITHDRAWN:
                 raise SettingsError(f"result {chosen} ({slot.arm}) has been retracted already")
             write(RETRACTED, {"id": chosen, "arm": slot.arm, "reason": reason.strip(), "blind": bool(blind)})
@@ -200,7 +192,7 @@ class Experiment:
         """The answer, or what is certain so far."""
         fold = self._fold()
         fold.trial.peek()
-        return _relabelled(fold, fold.trial.result())
+        return labels.relabelled(fold, fold.trial.result())
 
     def verdicts(self) -> dict[str, Verdict]:
         """Each arm's verdict."""
@@ -223,7 +215,7 @@ class Experiment:
             retracted=states.count(WITHDRAWN),
             sequence=fold.sequence,
             hash=fold.hash,
-            guarantee=_guarantee(fold),
+            guarantee=labels.guarantee(fold),
         )
 
     def pending(self) -> list[Ticket]:
@@ -284,7 +276,7 @@ class Experiment:
         def draft(events: list[Event]) -> list[Draft]:
             self._work_in(events)
             assert self._known is not None
-            write = _Writer(self._known)
+            write = Writer(self._known)
             make(self._known, write)
             return write.drafts
 
@@ -299,94 +291,6 @@ class Experiment:
 
 class _RefusedError(Exception):
     """One of several results is refused, and so all are."""
-
-
-class _Writer:
-    """Drafts events and works each into the fold at once. Time never goes back."""
-
-    def __init__(self, fold: Fold) -> None:
-        self._fold = fold
-        self.time = max(time.time(), fold.time)
-        self.drafts: list[Draft] = []
-
-    def __call__(self, kind: str, data: dict[str, Any]) -> int:
-        draft = Draft(kind, data, self.time)
-        if kind != RETRACTED:  # that needs a new fold
-            self._fold.apply(Entry(self._fold.sequence + 1, round(self.time, 6), kind, data), START)
-        else:
-            self._fold.sequence += 1
-        self.drafts.append(draft)
-        return self._fold.sequence
-
-
-def _tell(fold: Fold, write: _Writer, what: Ticket | int | None, arm: str | None, values: Mapping[str, float]) -> Told:
-    number = what.id if isinstance(what, Ticket) else what
-    if number is None:
-        if arm is None:
-            raise SettingsError("neither a ticket nor an arm was given: whose result is it?")
-        part = _part(fold, arm, values)
-        number, slot, added = len(fold.slots), None, part
-    else:
-        slot = _slot(fold, number)
-        if arm is not None and arm != slot.arm:
-            raise SampleError(f"ticket {number} is for {slot.arm!r}, got a result of {arm!r}", arm=arm, values=values)
-        part = _part(fold, slot.arm, values)
-        added = news(fold, number, slot, part)
-        if not added:
-            return Told(slot.told, True, slot.state == COMPLETE, number)
-    whose = slot.arm if slot is not None else str(arm)
-    whole = {**(slot.values if slot is not None else {}), **added}
-    if len(whole) == len(fold.problem.objectives):
-        ticket = slot.trial_ticket if slot is not None else None
-        fold.trial.check(whose if ticket is None else ticket, whole)
-    sequence = write(TOLD, {"id": number, "arm": whose, "values": added})
-    return Told(sequence, False, fold.slots[number].state == COMPLETE, number)
-
-
-def _part(fold: Fold, arm: str, values: Any) -> dict[str, float]:
-    try:
-        return fold.problem.part(arm, values)
-    except ValueError as error:
-        raise SampleError(str(error), arm=arm, values=values) from None
-
-
-def _slot(fold: Fold, number: Any) -> Slot:
-    if isinstance(number, bool) or not isinstance(number, int) or not 0 <= number < len(fold.slots):
-        waiting = [f"{k} ({slot.arm})" for k, slot in fold.open.items()]
-        shown = ", ".join(waiting[:20]) + (", …" if len(waiting) > 20 else "")
-        raise SettingsError(f"there is no ticket {number!r}; waiting for a result are: {shown or 'none'}")
-    return fold.slots[number]
-
-
-def _note_end(fold: Fold, write: _Writer) -> None:
-    """Record that the answer was found, or the budget spent, once."""
-    trial = fold.trial
-    if fold.stopped is not None or not (trial.answered or trial.samples >= trial.budget):
-        return
-    statuses = trial.statuses()
-    write(STOPPED, {"why": "answered" if trial.answered else "budget", "samples": trial.samples, "statuses": statuses})
-
-
-def _guarantee(fold: Fold) -> str:
-    is_blind = all(data["blind"] for data in fold.retracted.values())
-    return fold.trial.guarantee if is_blind else settings.HEURISTIC
-
-
-def _relabelled(fold: Fold, result: Result) -> Result:
-    """What still holds after retractions."""
-    count = len(fold.retracted)
-    if count == 0:
-        return result
-    retracted = "1 result was" if count == 1 else f"{count} results were"
-    if _guarantee(fold) == result.guarantee:
-        said = f"{retracted} retracted, as declared, without regard to any measured value"
-        return replace(result, assumptions=(*result.assumptions, said))
-    note = (
-        f"{retracted} retracted, not all of them blind to the measured values: that may favour an answer, and no "
-        "guarantee stands"
-    )
-    verdicts = {arm: replace(verdict, guarantee=settings.HEURISTIC) for arm, verdict in result.verdicts.items()}
-    return replace(result, guarantee=settings.HEURISTIC, verdicts=verdicts, notes=(note, *result.notes))
 
 
 def _checked_seconds(seconds: Any, order: str) -> float | None:

@@ -25,16 +25,9 @@ import numpy as np
 from numpy import float64
 from numpy.typing import NDArray
 
-from paretoguard.engine.bets import FAILS, HOLDS, bet_evidence
 from paretoguard.engine.dominance import best_lead, least_gain
 from paretoguard.engine.evidence.learnt import LEAST_PULLS, NEVER, row_scale, too_early, variance
-from paretoguard.engine.evidence.mixtures import (
-    LOG_2,
-    least_lead,
-    log_sum,
-    row_e_value,
-    row_evidence,
-)
+from paretoguard.engine.evidence.mixtures import LOG_2, least_lead
 from paretoguard.engine.evidence.pairs import SUM_EXTRA, against, in_coordinate, in_some, in_some_correlated
 from paretoguard.engine.evidence.parts import (
     Moment,
@@ -54,7 +47,7 @@ from paretoguard.engine.evidence.parts import (
     widening,
 )
 from paretoguard.engine.evidence.rates import regret, usual_regret
-from paretoguard.engine.jit import aside, inner
+from paretoguard.engine.evidence.rows import feasible, infeasible
 from paretoguard.engine.space import Space
 
 if TYPE_CHECKING:
@@ -223,107 +216,10 @@ def _weigh(evidence: CertifiedLevels, space: Space, state: "State", i: int) -> f
         return math.inf
     if evidence.learns and state.counts[i] < LEAST_PULLS:
         return too_early(state.counts[i])
-    if state.inside[i] == 1:
-        value = _weigh_feasible(evidence, space, state, i)
-    else:
-        value = _weigh_infeasible(evidence, space, state, i)
+    value = feasible(evidence, space, state, i) if state.inside[i] == 1 else infeasible(evidence, space, state, i)
     if value == -math.inf and evidence.learns:
         return evidence.row_bar - NEVER
     return value if value == value else -math.inf  # what is no number is no evidence
-
-
-@inner
-def _slack(space: Space, state: "State", i: int, row: int) -> float:
-    """Of a noisy row, in standard deviations along it."""
-    slack: float = space.region.b[row]
-    for c in range(space.objectives - space.noisy):
-        slack -= space.exact_part[row, c] * state.means[i, space.noisy + c]
-    for c in range(space.noisy):
-        slack -= space.region.A[row, c] * state.means[i, c]
-    return slack
-
-
-@inner
-def _weigh_feasible(evidence: CertifiedLevels, space: Space, state: "State", i: int) -> float:
-    """Every row must have its evidence: a false claim is false for one row."""
-    least, nearest = math.inf, math.inf
-    for row in range(space.region.A.shape[0]):
-        z = _distance(evidence, space, state, i, row, HOLDS)
-        if space.bets.first[row, HOLDS] >= 0:
-            value = _with_bets(evidence, space, state, i, row, HOLDS, z)
-            least = value if not value >= least else least  # also what is no number
-        else:
-            nearest = z if not z >= nearest else nearest  # evidence grows with the distance
-    if nearest < math.inf or nearest != nearest:
-        value = row_evidence(nearest, evidence.penalty[i])
-        least = value if not value >= least else least
-    return least
-
-
-@inner
-def _one_row(evidence: CertifiedLevels, space: Space, state: "State", i: int, row: int, side: int) -> float:
-    """The evidence that a row holds, up to its tolerance, or that it fails."""
-    z = _distance(evidence, space, state, i, row, side)
-    if space.bets.first[row, side] >= 0:
-        return _with_bets(evidence, space, state, i, row, side, z)
-    return row_evidence(z, evidence.penalty[i])
-
-
-@inner
-def _distance(evidence: CertifiedLevels, space: Space, state: "State", i: int, row: int, side: int) -> float:
-    """From the limit of a row, up to its tolerance, in units of the mixture; -inf while its scale is not known."""
-    scale = row_scale(space, state, i, row)
-    if scale == math.inf:
-        return -math.inf
-    slack = _slack(space, state, i, row)
-    past = slack + space.row_tolerance[row] if side == HOLDS else -slack
-    return past / (scale * math.sqrt(evidence.inverse[i]))
-
-
-@inner
-def _with_bets(evidence: CertifiedLevels, space: Space, state: "State", i: int, row: int, side: int, z: float) -> float:
-    """Averaged: bets are sharper far from the limit, sums reach any distance."""
-    wealth = bet_evidence(state.growth[i], space.bets.first[row, side], float(state.counts[i]))
-    return log_sum(row_evidence(z, evidence.penalty[i]), wealth) - LOG_2
-
-
-@inner
-def _weigh_infeasible(evidence: CertifiedLevels, space: Space, state: "State", i: int) -> float:
-    """The average over rows; of independent rows, averaged with the product of 1/2 + (average of a group)/2."""
-    fall = math.sqrt(evidence.rho / (float(state.counts[i]) + evidence.rho))
-    groups, rows = space.row_groups, 0
-    average, product = 0.0, 1.0
-    for group in range(max(groups, 1)):
-        together, size = 0.0, 0
-        for row in range(space.region.A.shape[0]):
-            if space.needed[row] == 1 and (groups == 0 or space.row_group[row] == group):
-                if space.bets.first[row, FAILS] >= 0:
-                    return _weigh_infeasible_far(evidence, space, state, i)
-                together += row_e_value(_distance(evidence, space, state, i, row, FAILS), fall)
-                size += 1
-        rows += size
-        average += together
-        product *= 0.5 + 0.5 * together / size
-    value = average / rows if groups < 2 else 0.5 * (average / rows + product)
-    return math.log(value) if 0.0 < value < math.inf else _weigh_infeasible_far(evidence, space, state, i)
-
-
-@aside
-def _weigh_infeasible_far(evidence: CertifiedLevels, space: Space, state: "State", i: int) -> float:
-    """The same by logarithms, where e-values would be too large for numbers; and with bets."""
-    groups, rows = space.row_groups, 0
-    average, product = -math.inf, 0.0
-    for group in range(max(groups, 1)):
-        together, size = -math.inf, 0
-        for row in range(space.region.A.shape[0]):
-            if space.needed[row] == 1 and (groups == 0 or space.row_group[row] == group):
-                together = log_sum(together, _one_row(evidence, space, state, i, row, FAILS))
-                size += 1
-        rows += size
-        average = log_sum(average, together)
-        product += log_sum(0.0, together - math.log(size)) - LOG_2
-    average -= math.log(rows)
-    return average if groups < 2 else log_sum(average, product) - LOG_2
 
 
 @radius.register(CertifiedLevels)
