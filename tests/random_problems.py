@@ -18,7 +18,7 @@ def random_instance(rng: np.random.Generator, arms: int | None = None) -> pg.Ins
     constraints = _constraints(rng, names, means)
     tolerance: Any = float(rng.choice([0.0, 0.0, 0.0, 0.05]))
     problem = pg.Problem(
-        {name: str(rng.choice(["max", "max", "min"])) for name in names},
+        _directions(rng, names),
         arms=[f"arm{i}" for i in range(K)],
         noise=noise,
         constraints=constraints,
@@ -58,7 +58,7 @@ def correlated_instance(rng: np.random.Generator) -> pg.Instance:
     covariance = factor @ factor.T
     covariance *= np.outer(std, std) / np.sqrt(np.outer(np.diag(covariance), np.diag(covariance)))
     problem = pg.Problem(
-        {name: str(rng.choice(["max", "min"])) for name in names},
+        _directions(rng, names),
         arms=[f"arm{i}" for i in range(K)],
         noise=pg.Gaussian(np.sqrt(np.diag(covariance)).tolist()),
         constraints=[f"{names[0]} + {names[1]} <= 1.5"] if rng.random() < 0.5 else (),
@@ -86,6 +86,11 @@ def with_unknown_scales(rng: np.random.Generator, problem: pg.Problem) -> pg.Pro
         tolerance=max(problem.tolerance.values()),
         name=problem.name,
     )
+
+
+def _directions(rng: np.random.Generator, names: list[str]) -> dict[str, str]:
+    chosen = [str(rng.choice(["max", "max", "min", "min", "guard"])) for _ in names]
+    return dict(zip(names, chosen if set(chosen) != {"guard"} else ["max"] * len(names), strict=True))
 
 
 def _noise(rng: np.random.Generator, kind: str) -> pg.Noise:

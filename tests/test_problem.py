@@ -128,7 +128,7 @@ def test_one_arm_one_objective_no_constraint() -> None:
             r"objective 'a`b' holds a backtick, which constraints use for quoting; rename it",
         ),
         ({"objectives": {3: "max"}}, r"objective 3 is not a name: got int, expected a string"),
-        ({"objectives": {"x": "up"}}, r"objective 'x' has direction 'up', expected 'max' or 'min'"),
+        ({"objectives": {"x": "up"}}, r"objective 'x' has direction 'up', expected 'max', 'min' or 'guard'"),
         ({"arms": []}, r"there are no arms; expected at least one name"),
         ({"arms": "abc"}, r"arms are 'abc', expected a list of names"),
         ({"arms": 3}, r"arms are 3, expected a list of names"),

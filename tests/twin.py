@@ -21,6 +21,8 @@ class TwinProblem:
 
     arms: int
     noisy: int
+    compared: int
+    compared_exact: int
     order: list[int]
     scale: list[float]
     A: list[list[float]]
@@ -47,6 +49,14 @@ class TwinProblem:
     @property
     def objectives(self) -> int:
         return len(self.scale)
+
+    @property
+    def compared_noisy_places(self) -> range:
+        return range(self.compared)
+
+    @property
+    def compared_exact_places(self) -> range:
+        return range(self.noisy, self.noisy + self.compared_exact)
 
 
 def distance(A: Sequence[Sequence[float]], b: Sequence[float], x: Sequence[float]) -> float:
@@ -191,9 +201,9 @@ class Twin:
         self.C = self.F | self.G
 
     def beats(self, j: int, i: int) -> bool:
-        return all(
-            x + slop / 2 <= y for x, y, slop in zip(self.means[i], self.means[j], self.problem.tolerance, strict=True)
-        )
+        places = (*self.problem.compared_noisy_places, *self.problem.compared_exact_places)
+        x, y, slop = self.means[i], self.means[j], self.problem.tolerance
+        return all(x[c] + slop[c] / 2 <= y[c] for c in places)
 
     def width(self, i: int, j: int) -> float:
         if self.evidence == "practical":
@@ -202,19 +212,17 @@ class Twin:
 
     def gain(self, i: int, j: int) -> float:
         """m(i,j): by how much j is ahead of i where it is least ahead."""
-        n = self.problem.noisy
         x, y = self.means[i], self.means[j]
-        if any(a > b for a, b in zip(x[n:], y[n:], strict=True)):
+        if any(x[c] > y[c] for c in self.problem.compared_exact_places):
             return -INF
-        return min((b - a for a, b in zip(x[:n], y[:n], strict=True)), default=INF)
+        return min((y[c] - x[c] for c in self.problem.compared_noisy_places), default=INF)
 
     def leads(self, i: int, j: int) -> list[float]:
         """By how much i is ahead of j, up to the tolerance, in each noisy coordinate; [inf] if an exact one says so."""
-        n, slop = self.problem.noisy, self.problem.tolerance
-        x, y = self.means[i], self.means[j]
-        if any(a + s > b for a, b, s in zip(x[n:], y[n:], slop[n:], strict=True)):
+        x, y, slop = self.means[i], self.means[j], self.problem.tolerance
+        if any(x[c] + slop[c] > y[c] for c in self.problem.compared_exact_places):
             return [INF]
-        return [a - b + s for a, b, s in zip(x[:n], y[:n], slop[:n], strict=True)]
+        return [x[c] - y[c] + slop[c] for c in self.problem.compared_noisy_places]
 
     def m_minus(self, i: int, j: int) -> float:
         return self.gain(i, j) - self.width(i, j)

@@ -47,7 +47,7 @@ class CertifiedTwin(Twin):
 
     def prepare(self) -> None:
         problem = self.problem
-        K, d, rows = problem.arms, problem.noisy, len(problem.A)
+        K, d, rows = problem.arms, problem.compared, len(problem.A)
         share = 0.5 if rows and K > 1 else 1.0
         self.row_bar = math.log(K / (share * self.delta))
         self.pair_bar = math.log(max(K * (K - 1), 1) / (share * self.delta))
@@ -231,10 +231,10 @@ class CertifiedTwin(Twin):
             return -INF
         if self.is_early(i, j):
             return -1e30 / (1.0 + min(self.counts[i], self.counts[j]))
-        return min((self.apart(j, i, c, 0.0, self.below_bar) for c in range(self.problem.noisy)), default=INF)
+        return min((self.apart(j, i, c, 0.0, self.below_bar) for c in range(self.problem.compared)), default=INF)
 
     def M_minus(self, i: int, j: int) -> float:
-        leads, d = self.leads(i, j), self.problem.noisy
+        leads, d = self.leads(i, j), self.problem.compared
         if max(leads, default=-INF) == INF:
             return INF
         if self.is_early(i, j):

@@ -17,7 +17,10 @@ if TYPE_CHECKING:
 @inner
 def beats(space: Space, state: "State", j: int, i: int) -> bool:
     """Is the mean of j at least that of i, plus half the tolerance, in every objective?  (j dominates i)"""
-    for c in range(space.objectives):
+    for c in range(space.compared):
+        if state.means[i, c] + 0.5 * space.tolerance[c] > state.means[j, c]:
+            return False
+    for c in range(space.noisy, space.noisy + space.compared_exact):
         if state.means[i, c] + 0.5 * space.tolerance[c] > state.means[j, c]:
             return False
     return True
@@ -26,11 +29,11 @@ def beats(space: Space, state: "State", j: int, i: int) -> bool:
 @inner
 def least_gain(space: Space, state: "State", i: int, j: int) -> float:
     """m(i,j) = min_c (mean_j - mean_i) over the noisy coordinates; -inf if an exact coordinate says i is above j."""
-    for c in range(space.noisy, space.objectives):
+    for c in range(space.noisy, space.noisy + space.compared_exact):
         if state.means[i, c] > state.means[j, c]:
             return -math.inf
     gain = math.inf
-    for c in range(space.noisy):
+    for c in range(space.compared):
         gain = min(gain, state.means[j, c] - state.means[i, c])
     return gain
 
@@ -38,11 +41,11 @@ def least_gain(space: Space, state: "State", i: int, j: int) -> float:
 @inner
 def best_lead(space: Space, state: "State", i: int, j: int) -> float:
     """M(i,j) = max_c (mean_i - mean_j + tolerance_c); +inf if an exact coordinate says that i leads."""
-    for c in range(space.noisy, space.objectives):
+    for c in range(space.noisy, space.noisy + space.compared_exact):
         if state.means[i, c] + space.tolerance[c] > state.means[j, c]:
             return math.inf
     lead = -math.inf
-    for c in range(space.noisy):
+    for c in range(space.compared):
         lead = max(lead, state.means[i, c] - state.means[j, c] + space.tolerance[c])
     return lead
 

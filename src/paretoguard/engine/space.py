@@ -2,7 +2,7 @@
 
 In engine units larger is better in every coordinate and every noisy coordinate is 1-sub-Gaussian, so distances are
 counted in standard deviations; a coordinate whose scale is to be learnt keeps the user's unit. Coordinates that carry
-noise come first, exact ones (a price, a size) last.
+noise come first, exact ones (a price, a size) last; in each of the two parts, guarded ones last.
 """
 
 from typing import NamedTuple
@@ -29,6 +29,8 @@ class Space(NamedTuple):
     arms: int
     objectives: int
     noisy: int
+    compared: int  # of the noisy ones the first so many count in dominance; the others are there for constraints
+    compared_exact: int  # of the exact ones
     order: Integers  # [d] engine coordinate -> position of the objective in the user's list
     scale: Floats  # [d] engine value = user's value * scale (sign / sigma; only the sign where exact or learnt)
     learnt: Bytes  # [noisy] 1 where the scale of the noise is to be learnt from the results

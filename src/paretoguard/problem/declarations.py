@@ -14,14 +14,15 @@ from paretoguard.problem.units import Dependence, correlation
 
 Floats = NDArray[float64]
 
-DIRECTIONS = ("max", "min")
+GUARD = "guard"  # for constraints only: it does not count in dominance
+SIGNS = {"max": 1.0, "min": -1.0, GUARD: 0.0}
 DEPENDENCES = ("unknown", "independent")
 SAME = 1e-9  # relative difference up to which two numbers given for one thing agree
 SINGULAR = 1e-10  # smallest eigenvalue of a correlation matrix that can be inverted safely
 
 
 def read_objectives(given: Any) -> dict[str, str]:
-    """Objectives as name -> "max" or "min"."""
+    """Objectives as name -> "max", "min" or "guard"."""
     if not isinstance(given, Mapping):
         raise ProblemError(
             f"objectives are {given!r}, expected a mapping from names to directions such as {{'cost': 'min'}}"
@@ -31,8 +32,12 @@ def read_objectives(given: Any) -> dict[str, str]:
     for name in check_names("objective", given):
         if "`" in name:
             raise ProblemError(f"objective '{name}' holds a backtick, which constraints use for quoting; rename it")
-        if given[name] not in DIRECTIONS:
-            raise ProblemError(f"objective '{name}' has direction {given[name]!r}, expected 'max' or 'min'")
+        if not isinstance(given[name], str) or given[name] not in SIGNS:
+            raise ProblemError(f"objective '{name}' has direction {given[name]!r}, expected 'max', 'min' or 'guard'")
+    if all(direction == GUARD for direction in given.values()):
+        raise ProblemError(
+            f"{listed(given)} only guard, so that no arm is better than another; give one 'max' or 'min'"
+        )
     return dict(given)
 
 

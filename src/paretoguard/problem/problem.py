@@ -26,7 +26,15 @@ from paretoguard.problem.constraints import (
     matrix,
     read_constraints,
 )
-from paretoguard.problem.declarations import read_arms, read_dependence, read_noise, read_objectives, read_tolerance
+from paretoguard.problem.declarations import (
+    GUARD,
+    SIGNS,
+    read_arms,
+    read_dependence,
+    read_noise,
+    read_objectives,
+    read_tolerance,
+)
 from paretoguard.problem.inputs import (
     Means,
     check_arm,
@@ -60,11 +68,12 @@ Floats = NDArray[float64]
 class Problem:
     """What is to be found out: which arms are Pareto-optimal among those that satisfy the constraints.
 
-    objectives: name -> "max" or "min". arms: names. noise: one model for all objectives, or one for each by name.
-    constraints: texts such as "cost <= 10" or "0.15 <= x <= 1"; a mapping names them; or (A, b) for A x <= b in the
-    user's units and signs. dependence between objectives: "unknown", "independent", or the covariance of the Gaussian
-    objectives in their order. tolerance: one number for every objective and every constraint, or a mapping from
-    objectives and constraint labels (the rest is 0), in the user's units.
+    objectives: name -> "max", "min", or "guard" for what only constraints look at. arms: names. noise: one model for
+    all objectives, or one for each by name. constraints: texts such as "cost <= 10" or "0.15 <= x <= 1"; a mapping
+    names them; or (A, b) for A x <= b in the user's units and signs. dependence between objectives: "unknown",
+    "independent", or the covariance of the Gaussian objectives in their order. tolerance: one number for every
+    objective and every constraint, or a mapping from objectives and constraint labels (the rest is 0), in the user's
+    units; objectives that only guard have none.
 
     >>> from paretoguard.problem.noise import Bernoulli
     >>> problem = Problem({"efficacy": "max", "harm": "min"}, arms=["75mg", "150mg"], noise=Bernoulli(),
@@ -95,6 +104,7 @@ class Problem:
     ) -> None:
         directions = read_objectives(objectives)
         names = tuple(directions)
+        compared = tuple(name for name, direction in directions.items() if direction != GUARD)
         texts = constraint_texts(constraints, names)
         rows = read_constraints(texts, names)
         models = read_noise(noise, names)
@@ -107,7 +117,7 @@ class Problem:
             "constraints": rows,
             "constraint_texts": MappingProxyType(texts),
             "dependence": read_dependence(dependence, models),
-            "tolerance": MappingProxyType(read_tolerance(tolerance, names, texts)),
+            "tolerance": MappingProxyType(read_tolerance(tolerance, compared, texts)),
             "name": name,
         }.items():
             object.__setattr__(self, attribute, value)
@@ -171,15 +181,20 @@ class Problem:
 
     @cached_property
     def _signs(self) -> Floats:
-        return np.array([1.0 if direction == "max" else -1.0 for direction in self.objectives.values()])
+        return np.array([SIGNS[direction] for direction in self.objectives.values()])
 
     @cached_property
     def _tolerance(self) -> Floats:
-        return np.array([self.tolerance[objective] for objective in self.objectives])
+        return np.array([self.tolerance.get(objective, 0.0) for objective in self.objectives])
 
     @cached_property
     def _row_tolerance(self) -> Floats:
         return np.array([self.tolerance[row.label] for row in self.constraints])
+
+    @property
+    def compared(self) -> tuple[str, ...]:
+        """The objectives that count in dominance: all but those that only guard."""
+        return tuple(name for name, direction in self.objectives.items() if direction != GUARD)
 
     @property
     def learnt(self) -> tuple[str, ...]:
@@ -234,7 +249,9 @@ class Problem:
     def _case(self, means: Means) -> Case:
         array = self.means_array(means)
         A, b = matrix(self.constraints, len(self.objectives))
-        return Case(array * self._signs, breaches(array, A, b), self._tolerance, self._row_tolerance)
+        compared = self._signs != 0
+        gains = (array * self._signs)[:, compared]
+        return Case(gains, breaches(array, A, b), self._tolerance[compared], self._row_tolerance)
 
     def wrong(self, statuses: ArrayLike, means: Means, task: str = "e-cpsi") -> NDArray[bool_]:
         """Which answers make a false claim at these means: statuses [runs, K] (positions in STATUSES) -> [runs]."""

@@ -49,13 +49,14 @@ def to_engine(
     tolerance: Floats,
     row_tolerance: Floats,
 ) -> Units:
-    """Convert a checked problem: signs [d] (+1 max, −1 min), A [m, d], b [m], tolerance [d], row_tolerance [m]."""
+    """Convert a checked problem: signs [d] (+1 max, −1 min, 0 guard), A [m, d], b [m], tolerances [d] and [m]."""
     sigma = np.array([model.sigma for model in noise], dtype=float64)
-    order = np.argsort(sigma == 0, kind="stable").astype(int64)
-    noisy = int(np.count_nonzero(sigma))
+    guarded = np.array(signs) == 0
+    order = np.lexsort([guarded, sigma == 0]).astype(int64)
+    noisy, compared = int(np.count_nonzero(sigma)), ~guarded
     unit = np.where((sigma == 0) | np.isnan(sigma), 1.0, sigma)[order]
     learnt = np.isnan(sigma)[order[:noisy]]
-    scale = np.array(signs, dtype=float64)[order] / unit
+    scale = np.where(guarded, 1.0, np.array(signs, dtype=float64))[order] / unit
     rows = A[:, order] / scale + 0.0
     is_noisy = np.any(rows[:, :noisy] != 0, axis=1)
     noisy_rows, exact_rows = np.flatnonzero(is_noisy), np.flatnonzero(~is_noisy)
@@ -67,6 +68,7 @@ def to_engine(
         raise ProblemError("a constraint overflows once noise scales are divided out; measure in units nearer to 1")
     region, exact_part = np.ascontiguousarray(rows[noisy_rows, :noisy]), np.ascontiguousarray(rows[noisy_rows, noisy:])
     models = [noise[place] for place in order[:noisy]]
+    dependence = in_order(dependence, [int(place) for place in order if isinstance(noise[place], Gaussian)])
     within = ranges(models, scale[:noisy])
     needed = ~implied(rows, bounds)[noisy_rows]
     row_group = np.full(len(noisy_rows), -1, dtype=int64)
@@ -75,6 +77,8 @@ def to_engine(
         arms=arms,
         objectives=len(noise),
         noisy=noisy,
+        compared=int(np.count_nonzero(compared & (sigma != 0))),
+        compared_exact=int(np.count_nonzero(compared & (sigma == 0))),
         order=order,
         scale=scale,
         learnt=learnt.astype(uint8),
@@ -191,6 +195,18 @@ def groups(uses: NDArray[np.bool_]) -> Integers:
                 break
             reached = grown
     return number
+
+
+def in_order(dependence: Dependence, gaussian: Sequence[int]) -> Dependence:
+    """A covariance of the Gaussian objectives in the order of these places.
+
+    >>> in_order(((1.0, 0.5), (0.5, 4.0)), [3, 0])
+    ((4.0, 0.5), (0.5, 1.0))
+    """
+    if isinstance(dependence, str):
+        return dependence
+    ranks = [sorted(gaussian).index(place) for place in gaussian]
+    return tuple(tuple(dependence[i][j] for j in ranks) for i in ranks)
 
 
 def known_correlation(noise: Sequence[Noise], dependence: Dependence, signs: Floats) -> Floats:

@@ -28,7 +28,7 @@ class Certified(Evidence):
 
     def __init__(self, units: Units, delta: float, expected: int | None, order: str) -> None:
         super().__init__(units, delta)
-        K, d = units.arms, max(len(units.noisy), 1)
+        K, d = units.arms, max(len(units.compared), 1)
         share = 0.5 if units.rows and K > 1 else 1.0
         self.row_bar = math.log(K / (share * delta))
         pair_bar = math.log(max(K * (K - 1), 1) / (share * delta))
@@ -88,14 +88,16 @@ class Certified(Evidence):
         """Every coordinate at its level."""
         if self.is_early(one, other):
             return False
-        return all(self.leads(other, one, c, 0.0, self.below_bar) for c in range(len(self.units.noisy)))
+        return all(self.leads(other, one, c, 0.0, self.below_bar) for c in self.units.compared)
 
     def is_ahead(self, one: Moments, other: Moments) -> bool:
         """One coordinate with its share of the average, or a set of them."""
         if self.is_early(one, other):
             return False
-        slops = [coordinate.tolerance for coordinate in self.units.noisy]
-        if any(self.leads(one, other, c, slop, self.lead_bar) for c, slop in enumerate(slops)):
+        slops = [self.units.noisy[c].tolerance for c in self.units.compared]
+        if any(
+            self.leads(one, other, c, slop, self.lead_bar) for c, slop in zip(self.units.compared, slops, strict=True)
+        ):
             return True
         return bool(self.sets) and self.some_set_leads(one, other, slops)
 
@@ -119,7 +121,8 @@ class Certified(Evidence):
 
     def some_set_leads(self, one: Moments, other: Moments, slops: list[float]) -> bool:
         """Does the e-value of a set of two or more coordinates reach its level?"""
-        leads = np.array(one.means) - np.array(other.means) + np.array(slops)
+        compared = self.units.compared
+        leads = np.array(one.means)[compared] - np.array(other.means)[compared] + np.array(slops)
         both, total = self.penalty(one) + self.penalty(other), self.inverse(one) + self.inverse(other)
         if self.units.dependence.is_independent:  # of each size, the largest leads
             squares = np.cumsum(np.sort(np.maximum(leads, 0.0))[::-1] ** 2)
@@ -138,9 +141,10 @@ class Certified(Evidence):
 
 def _sets(units: Units) -> list[tuple[list[int], NDArray[float64]]]:
     """The sets of two or more coordinates of known correlation, each with its inverse; none where they are not used."""
-    correlation, d = units.dependence.correlation, len(units.noisy)
+    correlation, d = units.dependence.correlation, len(units.compared)
     if correlation is None or d < 2 or units.is_learning:
         return []
+    correlation = correlation[np.ix_(units.compared, units.compared)]
     if units.dependence.is_independent:
         return [(list(range(d)), np.eye(d))]
     if d > MOST_CORRELATED:

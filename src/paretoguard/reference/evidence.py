@@ -38,7 +38,7 @@ class Evidence(ABC):
     def is_dominated(self, i: int, j: int) -> bool:
         """Is i certainly dominated by j?"""
         one, other = self.arms[i], self.arms[j]
-        if one.count == 0 or other.count == 0 or any(x > y for x, y in zip(one.exact, other.exact, strict=True)):
+        if one.count == 0 or other.count == 0 or any(x > y for x, y, _ in self._exact(one, other)):
             return False
         return self.is_below(one, other)
 
@@ -47,10 +47,14 @@ class Evidence(ABC):
         one, other = self.arms[i], self.arms[j]
         if one.count == 0 or other.count == 0:
             return False
-        slops = (coordinate.tolerance for coordinate in self.units.exact)
-        if any(x + slop > y for x, y, slop in zip(one.exact, other.exact, slops, strict=True)):
+        if any(x + slop > y for x, y, slop in self._exact(one, other)):
             return True
         return self.is_ahead(one, other)
+
+    def _exact(self, one: Moments, other: Moments) -> list[tuple[float, float, float]]:
+        """The exact values of two arms that count in dominance, with the tolerance of each."""
+        both = zip(one.exact, other.exact, self.units.exact, strict=True)
+        return [(x, y, coordinate.tolerance) for x, y, coordinate in both if coordinate.is_compared]
 
     @abstractmethod
     def is_feasible(self, arm: Moments) -> bool:

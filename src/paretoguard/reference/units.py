@@ -23,6 +23,7 @@ class Coordinate:
     is_learnt: bool
     is_binary: bool
     is_gaussian: bool
+    is_compared: bool  # does it count in dominance, or only in constraints?
     support: tuple[float, float] | None  # of values in a range of which the scale is half, in the user's units
 
 
@@ -56,6 +57,11 @@ class Units:
     dependence: Dependence
 
     @property
+    def compared(self) -> list[int]:
+        """Which noisy objectives count in dominance."""
+        return [c for c, one in enumerate(self.noisy) if one.is_compared]
+
+    @property
     def is_learning(self) -> bool:
         """Is there a scale that is not declared?"""
         return any(one.is_learnt for one in self.noisy)
@@ -64,7 +70,7 @@ class Units:
 def in_deviations(problem: Problem) -> Units:
     """The problem in standard deviations."""
     coordinates = [
-        _coordinate(place, direction, problem.noise[name], problem.tolerance[name])
+        _coordinate(place, direction, problem.noise[name], problem.tolerance.get(name, 0.0))
         for place, (name, direction) in enumerate(problem.objectives.items())
     ]
     noisy = tuple(one for one in coordinates if one.is_noisy)
@@ -89,7 +95,7 @@ def in_deviations(problem: Problem) -> Units:
 
 
 def _coordinate(place: int, direction: str, noise: Noise, tolerance: float) -> Coordinate:
-    sign, sigma = 1.0 if direction == "max" else -1.0, float(noise.sigma)
+    sign, sigma = -1.0 if direction == "min" else 1.0, float(noise.sigma)
     is_learnt, is_noisy = math.isnan(sigma), sigma != 0.0
     unit = sigma if is_noisy and not is_learnt else 1.0
     low, high = noise.support
@@ -102,6 +108,7 @@ def _coordinate(place: int, direction: str, noise: Noise, tolerance: float) -> C
         is_learnt=is_learnt,
         is_binary=isinstance(noise, Bernoulli),
         is_gaussian=isinstance(noise, Gaussian),
+        is_compared=direction != "guard",
         support=(low, high) if has_range else None,
     )
 

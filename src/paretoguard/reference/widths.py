@@ -37,13 +37,13 @@ class Widths(Evidence):
     def is_below(self, one: Moments, other: Moments) -> bool:
         """In every coordinate by the width."""
         width = self.width(one, other)
-        return all(y - x >= width for x, y in zip(one.means, other.means, strict=True))
+        return all(other.means[c] - one.means[c] >= width for c in self.units.compared)
 
     def is_ahead(self, one: Moments, other: Moments) -> bool:
         """In some coordinate, with its tolerance, by the width."""
         width = self.width(one, other)
-        slops = [coordinate.tolerance for coordinate in self.units.noisy]
-        return any(x - y + slop >= width for x, y, slop in zip(one.means, other.means, slops, strict=True))
+        slops = [one.tolerance for one in self.units.noisy]
+        return any(one.means[c] - other.means[c] + slops[c] >= width for c in self.units.compared)
 
 
 class Practical(Widths):

@@ -66,4 +66,4 @@ def _bounds(problem: Problem, place: int) -> Floats:
 
 def _label(name: str, direction: str) -> str:
     """The arrow points where the objective gets better; on a vertical axis it turns with the text."""
-    return f"{name}   better →" if direction == "max" else f"← better   {name}"
+    return {"max": f"{name}   better →", "min": f"← better   {name}"}.get(direction, name)

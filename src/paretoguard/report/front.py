@@ -51,7 +51,7 @@ def draw_result(
 
 def _chosen(problem: Problem, objectives: Sequence[str] | None) -> list[str]:
     if objectives is None:
-        return list(problem.objectives)[:MOST_OBJECTIVES]
+        return list(problem.compared)[:MOST_OBJECTIVES]
     for name in objectives:
         if name not in problem.objectives:
             raise ProblemError(f"there is no objective {name!r} to draw; {suggestion(name, problem.objectives)}")

@@ -44,6 +44,7 @@ def uncovered(instance: Instance) -> str | None:
     problem, space = instance.problem, instance.problem.space()
     has = {
         "exact objectives": space.noisy < space.objectives,
+        "objectives that only guard": len(problem.compared) < len(problem.objectives),
         "noise of unknown scale": problem.learnt,
         "tolerances": any(problem.tolerance.values()),
         "a declared covariance": not isinstance(problem.dependence, str),

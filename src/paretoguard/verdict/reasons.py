@@ -155,21 +155,22 @@ def _why_dominated(numbers: Snapshot, i: int, via: NDArray[int64]) -> dict[str, 
     # The direct comparison and the sum along the chain hold at the same time: take the sharper limit of the two.
     low = np.maximum(gain - half, sum(g - h for g, h in links))
     high = np.minimum(gain + half, sum(g + h for g, h in links))
-    names = list(numbers.problem.objectives)
-    parts = []
-    for c, (name, direction) in enumerate(numbers.problem.objectives.items()):
+    names, parts = list(numbers.problem.compared), []
+    places = [c for c, name in enumerate(numbers.problem.objectives) if name in names]
+    for c, name in zip(places, names, strict=True):
         if gain[c] == 0:
             parts.append(f"{name} equal")
         else:
-            parts.append(f"{name} {_better(direction)} by {show(gain[c])}{_at_least(low[c], half[c])}")
+            better = _better(numbers.problem.objectives[name])
+            parts.append(f"{name} {better} by {show(gain[c])}{_at_least(low[c], half[c])}")
     arms = numbers.problem.arms
     through = f", by way of {', '.join(arms[k] for k in chain[1:-1])}" if len(chain) > 2 else ""
     return {
         "reason": f"{arms[by]} is at least as good in every objective: {', '.join(parts)}{through}",
         "by": arms[by],
-        "margins": _by_name(names, gain),
-        "margins_low": _by_name(names, low),
-        "margins_high": _by_name(names, high),
+        "margins": _by_name(names, gain[places]),
+        "margins_low": _by_name(names, low[places]),
+        "margins_high": _by_name(names, high[places]),
     }
 
 
@@ -211,9 +212,10 @@ def _lead(numbers: Snapshot, i: int, rival: int) -> tuple[int, float, float]:
     """The objective in which i is furthest ahead of `rival` (in standard deviations), by how much, and at least."""
     gain, half = _gain(numbers, rival, i)
     exact = (numbers.sigma == 0) & (gain > 0)
+    guards = [name not in numbers.problem.compared for name in numbers.problem.objectives]
     with np.errstate(divide="ignore", invalid="ignore"):
         scaled = np.where(numbers.sigma > 0, gain / half, np.where(exact, math.inf, -math.inf))
-    c = int(np.argmax(scaled))
+    c = int(np.argmax(np.where(guards, -math.inf, scaled)))
     return c, float(gain[c]), float(gain[c] - half[c])
 
 

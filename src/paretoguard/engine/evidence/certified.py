@@ -111,18 +111,19 @@ class Certified:
 
     def fit(self, delta: float, space: Space) -> CertifiedLevels:
         """The thresholds for one problem and one delta."""
-        K, d = space.arms, space.noisy
+        K, d, compared = space.arms, space.noisy, space.compared
         has_rows, pairs = space.region.A.shape[0] > 0, K * (K - 1)
         share = 0.5 if has_rows and pairs > 0 else 1.0
         pair_bar = math.log(max(pairs, 1) / (share * delta))
         below_bar, lead_bar, joint_bar = self._pair_bars(pair_bar, space)
         gap_bar = math.log(max(pairs, 1) * max(d, 1) / (2.0 * delta))
         has_rates = bool(space.ranges.binary.any())
-        sets, sizes, precisions = _sets(space.correlation if not space.independent else np.zeros((0, 0)))
+        within = np.zeros((0, 0)) if space.independent else space.correlation[:compared, :compared]
+        sets, sizes, precisions = _sets(within)
         return CertifiedLevels(
             learns=bool(space.learnt.any()),
             plain=not has_rates and not space.learnt.any(),
-            rates=d > 0 and bool(space.ranges.binary.all()) and not space.tolerance.any(),
+            rates=compared > 0 and bool(space.ranges.binary[:compared].all()) and not space.tolerance.any(),
             rho=self._rho(K, pair_bar),
             row_bar=math.log(K / (share * delta)),
             below_bar=below_bar,
@@ -149,11 +150,11 @@ class Certified:
         A true claim that an arm is dominated by one that is equal to it must not come easier than the false one that
         it is not: so that it is counted already.
         """
-        d = max(space.noisy, 1)
+        d = max(space.compared, 1)
         if self.order == "asked":
             bar = either_way(pair_bar + math.log(FORMS * d))
             return bar, bar, math.inf
-        is_known = len(space.correlation) > 1 and not space.learnt.any()
+        is_known = min(len(space.correlation), space.compared) > 1 and not space.learnt.any()
         if not is_known or (not space.independent and d > MOST_CORRELATED):
             return pair_bar, pair_bar + math.log(d), math.inf
         one = (1.0 - JOINTLY) / d + JOINTLY * 0.5**d
@@ -250,7 +251,7 @@ def _dominated(evidence: CertifiedLevels, now: Moment, space: Space, state: "Sta
         required = evidence.below_bar + evidence.penalty[i] + evidence.penalty[j] + SUM_EXTRA
         return against(gain, evidence.inverse[i], evidence.inverse[j], required)
     least = math.inf
-    for c in range(space.noisy):
+    for c in range(space.compared):
         least = min(least, in_coordinate(evidence, space, state, j, i, c, 0.0, evidence.below_bar))
     return least
 
@@ -281,7 +282,7 @@ def _undominated_below(
         most = against(lead, evidence.inverse[i], evidence.inverse[j], required + SUM_EXTRA)
     else:
         most = -math.inf
-        for c in range(space.noisy):
+        for c in range(space.compared):
             slop = space.tolerance[c]
             most = max(most, in_coordinate(evidence, space, state, i, j, c, slop, evidence.lead_bar))
             if most > ceiling:

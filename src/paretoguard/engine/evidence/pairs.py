@@ -90,9 +90,9 @@ def in_some(evidence: Any, space: Space, state: "State", i: int, j: int) -> floa
     both = evidence.penalty[i] + evidence.penalty[j]
     best, square, total = -math.inf, 0.0, evidence.inverse[i] + evidence.inverse[j]
     _take_leads(evidence, space, state, i, j)
-    for size in range(1, space.noisy + 1):
+    for size in range(1, space.compared + 1):
         largest = 0
-        for c in range(1, space.noisy):
+        for c in range(1, space.compared):
             if evidence.leads[c] > evidence.leads[largest]:
                 largest = c
         lead = evidence.leads[largest]
@@ -130,5 +130,5 @@ def in_some_correlated(evidence: Any, space: Space, state: "State", i: int, j: i
 
 @inner
 def _take_leads(evidence: Any, space: Space, state: "State", i: int, j: int) -> None:
-    for c in range(space.noisy):
+    for c in range(space.compared):
         evidence.leads[c] = state.means[i, c] - state.means[j, c] + space.tolerance[c]

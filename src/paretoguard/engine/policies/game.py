@@ -83,9 +83,10 @@ class Game:
 
     def fit(self, space: Space) -> GameMemory:
         """Room for the learner and for alternatives."""
-        if space.noisy < space.objectives or np.any(space.tolerance > 0) or np.any(space.row_tolerance > 0):
+        if space.compared < space.objectives or np.any(space.tolerance > 0) or np.any(space.row_tolerance > 0):
             raise SettingsError(
-                "algorithm 'game-cpsi' knows neither exact objectives nor tolerances; use 'e-cape', or leave them out"
+                "algorithm 'game-cpsi' knows neither exact objectives, nor such as only guard, nor tolerances; use "
+                "'e-cape', or leave them out"
             )
         K, d = space.arms, space.noisy
         times = np.geomspace(1.0, LATEST, KNOTS)
