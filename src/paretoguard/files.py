@@ -12,6 +12,10 @@ kind = "bernoulli"
 [arms."75mg"]                                  # or arms = ["75mg", "150mg"]
 mean = { efficacy = 0.469 }                    # to simulate
 command = "./measure --dose 75"                # to measure; also: callable, data
+with = { dose = 75 }                           # what {dose} stands for in a command of [measure]
+[measure]                                      # how arms are measured: see docs/race.md
+[derived]
+slow = "wall_ms > 200"                         # objectives by formulas over what is measured
 """
 
 import math
@@ -26,6 +30,7 @@ from numpy import float64
 from numpy.typing import NDArray
 
 from paretoguard.errors import FileError, ProblemError
+from paretoguard.measures import assumed_noise, read_formulas
 from paretoguard.problem import Instance, Problem
 from paretoguard.problem.names import suggestion
 from paretoguard.problem.noise import Gaussian, Noise, finite_number
@@ -39,8 +44,20 @@ SETTINGS: dict[str, tuple[type, ...]] = {
     "budget": (int,),
     "seed": (int,),
 }
-KEYS = ("name", *SETTINGS, "constraints", "dependence", "tolerance", "objectives", "noise", "arms")
+KEYS = (
+    "name",
+    *SETTINGS,
+    "constraints",
+    "dependence",
+    "tolerance",
+    "objectives",
+    "noise",
+    "derived",
+    "measure",
+    "arms",
+)
 SOURCES = ("command", "callable", "data")
+WITH = "with"
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,13 +65,22 @@ class ProblemFile:
     """What a problem file holds; `settings` has only what was given.
 
     `means` [K, d] in the order of the problem's arms and objectives, or None. `sources`: arm -> what measures it, such
-    as {"command": "./measure --dose 75"}.
+    as {"command": "./measure --dose 75"}; `measure` says how, `derived` has formulas. The noise of the objectives in
+    `assumed` was not given.
     """
 
     problem: Problem
     means: Floats | None = None
     sources: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     settings: Mapping[str, Any] = field(default_factory=dict)
+    measure: Mapping[str, Any] = field(default_factory=dict)
+    derived: Mapping[str, str] = field(default_factory=dict)
+    assumed: tuple[str, ...] = ()
+
+    @property
+    def is_measured(self) -> bool:
+        """Does it say how arms are measured?"""
+        return bool(self.sources or self.measure)
 
     @property
     def instance(self) -> Instance:
@@ -84,7 +110,10 @@ class ProblemFile:
             same = len(allowed) == len(problem.tolerance) and len(set(allowed.values())) == 1
             table["tolerance"] = next(iter(allowed.values())) if same else allowed
         table["objectives"] = dict(problem.objectives)
-        table["noise"] = _noise_table(problem.noise)
+        stated = {name: model for name, model in problem.noise.items() if name not in self.assumed}
+        table |= {"noise": _noise_table(stated, whole=not self.assumed)} if stated else {}
+        table |= {"derived": dict(self.derived)} if self.derived else {}
+        table |= {"measure": dict(self.measure)} if self.measure else {}
         table["arms"] = self._arms()
         return table
 
@@ -137,12 +166,21 @@ def dumps(file: ProblemFile) -> str:
 
 def _problem_file(table: Mapping[str, Any]) -> ProblemFile:
     _check_keys(table, KEYS, "")
-    for key in ("objectives", "noise", "arms"):
+    measure = _table(table, "measure") if "measure" in table else {}
+    arms = _arm_tables(table.get("arms", []))
+    is_measured = bool(measure) or any(key in keys for keys in arms.values() for key in SOURCES)
+    for key in ("objectives", "arms") if is_measured else ("objectives", "noise", "arms"):
         if key not in table:
             raise ProblemError(f"'{key}' is missing; a problem file needs objectives, noise and arms")
     objectives = _table(table, "objectives")
-    arms = _arm_tables(table["arms"])
-    noise, dependence = _noise(table, tuple(objectives))
+    formulas = read_formulas(table.get("derived", {}))
+    noise, dependence = (
+        _noise(table, tuple(objectives)) if "noise" in table else ({}, table.get("dependence", "unknown"))
+    )
+    assumed = tuple(name for name in objectives if isinstance(noise, dict) and name not in noise) if is_measured else ()
+    for name in assumed:
+        assert isinstance(noise, dict)
+        noise[name] = assumed_noise(name, formulas, has_inputs="inputs" in measure)
     problem = Problem(
         objectives,
         arms=tuple(arms),
@@ -155,8 +193,11 @@ def _problem_file(table: Mapping[str, Any]) -> ProblemFile:
     return ProblemFile(
         problem,
         _means(problem, arms),
-        {arm: source for arm, keys in arms.items() if (source := {key: keys[key] for key in SOURCES if key in keys})},
+        {arm: source for arm, keys in arms.items() if (source := {key: keys[key] for key in keys if key != "mean"})},
         {key: _typed(table, key, kinds) for key, kinds in SETTINGS.items() if key in table},
+        measure,
+        dict(table.get("derived", {})),
+        assumed,
     )
 
 
@@ -221,10 +262,10 @@ def _standard_deviations(covariance: Any, objectives: tuple[str, ...]) -> list[f
     return [math.sqrt(variance) for variance in variances if variance is not None]
 
 
-def _noise_table(noise: Mapping[str, Noise]) -> dict[str, Any]:
+def _noise_table(noise: Mapping[str, Noise], *, whole: bool) -> dict[str, Any]:
     """One table where all objectives share a kind of noise, else one for each."""
     tables = [model.to_dict() for model in noise.values()]
-    if len({table["kind"] for table in tables}) > 1:
+    if len({table["kind"] for table in tables}) > 1 or not whole:
         return dict(zip(noise, tables, strict=True))
     columns = {key: [table[key] for table in tables] for key in tables[0]}
     return {key: values[0] if len(set(values)) == 1 else values for key, values in columns.items()}
@@ -243,7 +284,10 @@ def _arm_tables(given: Any) -> dict[str, dict[str, Any]]:
     for arm, keys in given.items():
         if not isinstance(keys, dict):
             raise ProblemError(f"arms.{arm} is {keys!r}, expected a table with mean or command")
-        _check_keys(keys, ("mean", *SOURCES), f"arms.{arm}.")
+        _check_keys(keys, ("mean", *SOURCES, WITH), f"arms.{arm}.")
+        words = keys.get(WITH, {})
+        if not isinstance(words, dict) or any(isinstance(value, dict | list) for value in words.values()):
+            raise ProblemError(f"arms.{arm}.{WITH} is {words!r}, expected {{ word = value, … }}")
         for key in SOURCES:
             parts = keys.get(key, "")
             if not isinstance(parts, str) and not (isinstance(parts, list) and all(isinstance(p, str) for p in parts)):

@@ -19,8 +19,15 @@ class Given(NamedTuple):
     origin: str
 
 
-def find(text: str, *, to_run: bool = False) -> Given:
-    """The named instance, or the problem file at this path; a file needs means, and nothing else where it is to run."""
+def is_measured(text: str) -> bool:
+    """Is this a problem file that says how arms are measured?"""
+    from paretoguard import files
+
+    return Path(text).is_file() and files.load(text).is_measured
+
+
+def find(text: str) -> Given:
+    """The named instance, or the problem file at this path, which must have means."""
     from paretoguard.simulation import instances
 
     base = text.partition(":")[0].strip()
@@ -33,20 +40,14 @@ def find(text: str, *, to_run: bool = False) -> Given:
         near = get_close_matches(base, known, n=1)
         hint = f" (did you mean {near[0]!r}?)" if near else ""
         raise FileError(f"there is no file '{text}', and no instance of that name{hint}; instances: {', '.join(known)}")
-    return _read(path, to_run)
+    return _read(path)
 
 
-def _read(path: Path, to_run: bool) -> Given:
+def _read(path: Path) -> Given:
     from paretoguard import files
     from paretoguard.problem import Instance
 
     file = files.load(path)
-    if to_run and file.sources:
-        arm, source = next(iter(file.sources.items()))
-        raise FileError(
-            f"arm '{arm}' of {path} is to be measured by a {next(iter(source))}, which is not built yet: so far arms "
-            "are simulated from their means. Give every arm a mean and nothing else"
-        )
     if file.means is None:
         raise FileError(
             f"{path} has no means to simulate from; give every arm one, such as "

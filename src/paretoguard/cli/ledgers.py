@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -31,6 +32,13 @@ def address(storage: str | None) -> str:
     from paretoguard.experiment.storage import DEFAULT
 
     return storage or os.environ.get(VARIABLE) or DEFAULT
+
+
+def race_place(path: Path) -> tuple[str, str]:
+    """The experiment's name and the URL of the ledger of the race of a problem file, which lies beside it."""
+    from paretoguard import files
+
+    return files.load(path).problem.name or path.stem, f"sqlite:///{path.with_suffix('.db')}"
 
 
 @contextmanager

@@ -9,11 +9,10 @@ from typing import TYPE_CHECKING, Protocol
 from paretoguard.cli.layout import slim
 from paretoguard.cli.verdicts import narrowed
 from paretoguard.trial import Trial
-from paretoguard.verdict import COLOURS, UNDECIDED
+from paretoguard.verdict import COLOURS, UNDECIDED, Result
 
 if TYPE_CHECKING:
     from rich.console import Console
-    from rich.live import Live
     from rich.table import Table
 
 STRIDE = 64  # samples between two looks at the clock
@@ -60,14 +59,21 @@ def compiling(console: "Console") -> Iterator[None]:
 
 
 @contextmanager
+def watching(console: "Console") -> Iterator[Callable[["Table"], None]]:
+    """Something to show tables with, each in the place of the one before."""
+    from rich.live import Live
+
+    with Live(console=console, auto_refresh=False, transient=True) as live:
+        yield lambda table: live.update(table, refresh=True)
+
+
+@contextmanager
 def _watch(console: "Console") -> Iterator[Watch]:
     if not console.is_terminal:
         yield _Lines(console)
         return
-    from rich.live import Live
-
-    with Live(console=console, auto_refresh=False, transient=True) as live:
-        yield _LiveTable(live)
+    with watching(console) as show:
+        yield _LiveTable(show, console)
 
 
 class _Lines:
@@ -80,27 +86,35 @@ class _Lines:
         if trial.samples < self._next:
             return
         self._next *= 4
-        statuses = list(trial.statuses().values())
-        counts = ", ".join(f"{statuses.count(status)} {status}" for status in COLOURS if status in statuses)
-        self._console.print(f"{trial.samples:,} samples: {counts}")
+        self._console.print(counted(trial.samples, list(trial.statuses().values())))
 
 
 class _LiveTable:
     """A table that is drawn again a few times a second."""
 
-    def __init__(self, live: "Live") -> None:
-        self._live, self._due = live, 0.0
+    def __init__(self, show: Callable[["Table"], None], console: "Console") -> None:
+        self._show, self._console, self._due = show, console, 0.0
 
     def look(self, trial: Trial) -> None:
         if time.monotonic() < self._due:
             return
-        self._live.update(_table(trial, self._live.console), refresh=True)
+        self._show(table_of(trial.result(), self._console, "Ctrl-C stops and shows what is known"))
         self._due = time.monotonic() + SECONDS
 
 
-def _table(trial: Trial, console: "Console") -> "Table":
+def counted(samples: int, statuses: list[str]) -> str:
+    """How many arms have which status."""
+    counts = ", ".join(f"{statuses.count(status)} {status}" for status in COLOURS if status in statuses)
+    return f"{samples:,} samples: {counts}"
+
+
+def status_line(result: Result) -> str:
+    """The same of a result."""
+    return counted(result.samples, [verdict.status for verdict in result.verdicts.values()])
+
+
+def table_of(result: Result, console: "Console", caption: str) -> "Table":
     """Where every arm stands, as far as the screen has room; undecided arms first where it has not."""
-    result = trial.result()
     rows = narrowed(result.rows(), console.width)
     verdicts = list(result.verdicts.values())
     order, room = list(range(len(rows))), max(console.height - 7, 3)
@@ -110,5 +124,4 @@ def _table(trial: Trial, console: "Console") -> "Table":
     more = f"; {len(rows) - len(shown)} more arms" if len(shown) < len(rows) else ""
     title = f"{result.samples:,} samples so far{more}"
     styles = [COLOURS[verdicts[place].status] for place in shown]
-    caption = "Ctrl-C stops and shows what is known"
     return slim(title, [rows[place] for place in shown], styles, right=("pulls",), caption=caption)

@@ -5,8 +5,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from paretoguard.cli.failures import INTERRUPTED, UNDECIDED
-from paretoguard.cli.given import Given, check_picture, find
+from paretoguard.cli.failures import INTERRUPTED, UNDECIDED, fail
+from paretoguard.cli.given import Given, check_picture, find, is_measured
 from paretoguard.cli.options import Algorithm, Budget, Delta, Evidence, Json, Plot, Seed
 
 if TYPE_CHECKING:
@@ -16,6 +16,7 @@ EXAMPLES = """[bold]Examples[/bold]
   paretoguard run examples/dose-finding.toml
   paretoguard run examples/dose-finding.toml --delta 0.01 --plot doses.png
   paretoguard run examples/dose-finding.toml --budget 20000 --json
+  paretoguard run examples/compression/levels.toml --jobs 2
 
 Exit codes: 0 answered, 1 undecided when the budget ran out, 2 wrong input, 130 Ctrl-C (which shows what is known)."""
 
@@ -27,19 +28,41 @@ def run(
     delta: Delta = None,
     budget: Budget = None,
     seed: Seed = None,
+    jobs: Annotated[int, typer.Option(metavar="N", help="Measurements at once.", min=1, max=1000)] = 1,
+    batch: Annotated[
+        int | None,
+        typer.Option(metavar="N", help="Measurements before the next decision, in random order.", min=1, max=10_000),
+    ] = None,
+    name: Annotated[
+        str | None, typer.Option(metavar="NAME", help="The race's name on the ledger. \\[default: the problem's]")
+    ] = None,
+    storage: Annotated[
+        str | None, typer.Option(metavar="URL", help="Where the ledger is. \\[default: FILE with .db]")
+    ] = None,
     plot: Plot = None,
     json: Json = False,
 ) -> None:
     """Answer a problem with one adaptive run, and give a reason for every arm.
 
-    The arms are [bold]simulated[/bold] from the means in the file. Settings in the file (delta, algorithm, evidence,
+    Arms are [bold]measured[/bold] where the file says how: by commands, Python functions or a table of recorded
+    results. Each result is kept on a ledger beside the file: Ctrl-C loses nothing, and running it again goes on. Else
+    they are [bold]simulated[/bold] from the means in the file. Settings in the file (delta, algorithm, evidence,
     budget, seed) hold unless an option says otherwise.
     """
     check_picture(plot)
-    given = find(problem, to_run=True)
     options = {"algorithm": algorithm, "evidence": evidence, "delta": delta, "budget": budget, "seed": seed}
-    result, interrupted = _run(given, options)
-    _show(result, given, plot, json)
+    if is_measured(problem):
+        from paretoguard.cli.race import drive as race
+
+        path = Path(problem)
+        result, interrupted, more = race(path, options, jobs=jobs, batch=batch, name=name, storage=storage)
+        _show(result, plot, json, _told(path, result, more), more)
+    else:
+        if (jobs, batch, name, storage) != (1, None, None, None):
+            raise fail("--jobs, --batch, --name and --storage are for arms that are measured; these are simulated")
+        given = find(problem)
+        result, interrupted = _run(given, options)
+        _show(result, plot, json, [], None, f"Simulated: measurements are drawn from the means in {given.origin}.")
     if interrupted:
         raise typer.Exit(INTERRUPTED)
     if any(verdict.status == "undecided" for verdict in result.verdicts.values()):
@@ -65,16 +88,37 @@ def _run(given: Given, options: dict[str, Any]) -> "tuple[Result, bool]":
     return trial.result(simulated=True), False
 
 
-def _show(result: "Result", given: Given, plot: Path | None, json: bool) -> None:
+def _told(path: Path, result: "Result", more: dict[str, Any]) -> list[str]:
+    """What there is to say of a race beside its result."""
+    said = []
+    if "rows" in more:
+        share = more["drawn"] / more["rows"]
+        saved = f", {1 - share:.0%} less than all" if share < 1 else ": more draws than rows, as arms are close"
+        said.append(f"rows drawn: {more['drawn']:,} of {more['rows']:,}{saved}")
+    if more["ledger"] is not None:
+        said.append(f"ledger: {more['ledger']} (experiment {more['name']})")
+        if result.stopped == "open":
+            said.append("what was measured is saved: run it again to go on")
+        else:
+            said.append(f"to hand over: paretoguard report {path} -o report.html")
+    return said
+
+
+def _show(
+    result: "Result", plot: Path | None, json: bool, said: list[str], more: dict[str, Any] | None, first: str = ""
+) -> None:
     from paretoguard.cli.screen import answers, print_json, remarks
     from paretoguard.cli.verdicts import print_result
 
     if json:
-        print_json(result.to_dict())
+        print_json(result.to_dict() | ({"race": more} if more is not None else {}))
     else:
         console = answers()
-        console.print(f"Simulated: measurements are drawn from the means in {given.origin}.")
+        if first:
+            console.print(first)
         print_result(console, result)
+        for line in said:
+            console.print(line, soft_wrap=True)
     if plot is not None:
         result.plot(plot)
         remarks().print(f"picture: {plot}", soft_wrap=True)

@@ -69,8 +69,9 @@ class Experiment:
         seed: int = 0,
         order: str | None = None,
         ticket_seconds: float | None = None,
+        protocol: str | None = None,
     ) -> "Experiment":
-        """Begin an experiment: what is fixed here is fixed for good."""
+        """Begin an experiment: what is fixed here is fixed for good. `protocol` is a text to keep, such as a file."""
         chosen = {"delta": delta, "algorithm": algorithm, "evidence": evidence, "budget": budget, "seed": seed}
         trial = Trial(problem, order=order, **chosen)  # type: ignore[arg-type]
         data = {
@@ -84,7 +85,7 @@ class Experiment:
             "order": trial.order,
             "ticket_seconds": _checked_seconds(ticket_seconds, trial.order),
             "program": __version__,
-        }
+        } | ({} if protocol is None else {"protocol": protocol})
         place = open_storage(storage)
         place.create(name, Draft(CREATED, data, time.time()))
         return cls(name, place)

@@ -46,6 +46,7 @@ TYPING_SLIPS = {
     '"': "a name that is not an identifier stands between backticks: `wall ms`",
     "&": "write two constraints",
 }
+QUANTILE = re.compile(r"(?:^|_)(?:[pq](?P<digits>\d{2,4})|median|percentile)(?=_|$)")
 DEEPEST = 100  # nested parentheses; an expression deeper than this is refused, not left to overflow the stack
 
 
@@ -128,6 +129,25 @@ def _misread(token: Token) -> str:
         return MISREAD[token.word.lower()]
     product = "; a product is written with *" if token.kind in ("name", "quoted") or token.word == "(" else ""
     return f"holds an unexpected '{token.word}'; expected an operator there{product}"
+
+
+def _instead_of_a_quantile(name: str, text: str) -> str:
+    """What to write for `p99 <= 200`, or nothing where the name is none of a quantile.
+
+    >>> _instead_of_a_quantile("wall_ms_p99", "wall_ms_p99 <= 200").split(": ")[1]
+    "derive slow = 'wall_ms > 200' and write slow <= 0.01"
+    """
+    found = QUANTILE.search(name)
+    if found is None:
+        return ""
+    digits = found["digits"] or "50"
+    of = QUANTILE.sub("", name).strip("_") or next(iter(re.findall(rf"{re.escape(name)}\s*\((\w+)\)", text)), "wall_ms")
+    limit = next(iter(re.findall(r"[<>]=?\s*([\d.]+)", text)), "200")
+    share = 1 - int(digits) / 10 ** len(digits)
+    return (
+        f"constraints bound means, and a quantile is none; bound a rate: derive slow = '{of} > {limit}' and write "
+        f"slow <= {share:.6g}"
+    )
 
 
 class _Reader:
@@ -254,7 +274,8 @@ class _Reader:
             raise self.refusal(
                 f"holds '{name}', but every number in a constraint must be finite; leave it out", token.start
             )
-        raise self.refusal(f"names no objective '{name}'; {suggestion(name, self.names)}", token.start)
+        hint = _instead_of_a_quantile(name, self.text) or suggestion(name, self.names)
+        raise self.refusal(f"names no objective '{name}'; {hint}", token.start)
 
     def finite(self, value: float, position: int) -> float:
         if not math.isfinite(value):

@@ -1,0 +1,116 @@
+"""`paretoguard run` on a file that says how arms are measured: the race, watched, on a ledger beside the file."""
+
+import time
+from collections import deque
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from paretoguard.cli.ledgers import race_place
+from paretoguard.cli.live import compiling, status_line, table_of, watching
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from paretoguard.race.race import Race
+    from paretoguard.verdict import Result
+
+SECONDS = 0.25  # between two looks
+LINES_SECONDS = 10.0  # between two lines, where the screen is no terminal
+LOOKS = 12  # of which the guesses of what remains are shown
+GUESSES = 4  # before that many looks, nothing is guessed
+
+
+def drive(
+    path: Path,
+    options: dict[str, Any],
+    *,
+    jobs: int,
+    batch: int | None,
+    name: str | None,
+    storage: str | None,
+) -> "tuple[Result, bool, dict[str, Any]]":
+    """Race to the end, or until Ctrl-C; the result, whether it was interrupted, and what else there is to say."""
+    from paretoguard.cli.screen import remarks
+    from paretoguard.race.plan import as_stated, read_plan
+    from paretoguard.race.race import Race, begin
+
+    console = remarks()
+    plan = as_stated(read_plan(path, jobs=jobs, seed=options.get("seed")), **options)
+    place = storage if storage is not None else None if plan.recorded is not None else race_place(path)[1]
+    for note in plan.problem.notes:
+        console.print(f"note: {note}")
+    try:
+        experiment = begin(plan, place, name=name)
+        race, interrupted = Race(plan, experiment, jobs=jobs, batch=batch), False
+        try:
+            _watch(race, console)
+        except KeyboardInterrupt:
+            interrupted = True
+        result = race.result()
+        experiment.close()
+    finally:
+        plan.source.close()
+    more: dict[str, Any] = {"name": experiment.name, "ledger": place, "jobs": jobs}
+    if plan.recorded is not None:
+        more |= {"rows": plan.recorded.size, "drawn": result.samples}
+    return result, interrupted, more
+
+
+def _watch(race: "Race", console: "Console") -> None:
+    from paretoguard.race.race import Failed, Resumed
+
+    due, guesses = 0.0, Guesses()
+    pause = SECONDS if console.is_terminal else LINES_SECONDS
+    with compiling(console), watching(console) as show:
+        for event in race.events():
+            if isinstance(event, Resumed):
+                console.print(f"going on with {event.samples:,} results on the ledger")
+            elif isinstance(event, Failed):
+                console.print(f"{event.arm} failed, {event.then}: {event.why}", soft_wrap=True)
+            now = time.monotonic()
+            if now < due:
+                continue
+            if due > 0.0:
+                result = race.result()
+                measuring = ", ".join(ticket.arm for ticket in race.running.values())
+                said = f"{guesses.look(result)}{f'; measuring {measuring}' if measuring else ''}"
+                if console.is_terminal:
+                    show(table_of(result, console, f"{said}; Ctrl-C saves, and shows what is known"))
+                else:
+                    console.print(f"{status_line(result)}; {said}", soft_wrap=True)
+            due = time.monotonic() + pause
+
+
+class Guesses:
+    """How many samples it still takes, by the pulls that undecided arms lack at their present means.
+
+    Means move, and with them the guess: what is shown is its range over the last looks.
+    """
+
+    def __init__(self) -> None:
+        self._totals: deque[int] = deque(maxlen=LOOKS)
+
+    def look(self, result: "Result") -> str:
+        """The guess in words."""
+        lacking: dict[str, int] = {}
+        undecided = [verdict for verdict in result.verdicts.values() if verdict.missing is not None]
+        for verdict in undecided:
+            for arm, pulls in verdict.missing.pulls.items() if verdict.missing else ():
+                lacking[arm] = max(pulls, lacking.get(arm, 0))
+        if undecided and not any(verdict.missing and verdict.missing.pulls for verdict in undecided):
+            return "how much more cannot be guessed yet"
+        self._totals.append(result.samples + sum(lacking.values()))
+        if len(self._totals) < GUESSES:
+            return "how much more cannot be guessed yet"
+        low, high = (max(0, total - result.samples) for total in (min(self._totals), max(self._totals)))
+        return f"about {_round(low)} to {_round(high)} samples more, as things look"
+
+
+def _round(number: int) -> str:
+    """To two digits: it is a guess.
+
+    >>> _round(1234)
+    '1,200'
+    """
+    size = 10 ** max(0, len(str(number)) - 2)
+    return f"{round(number / size) * size:,}"

@@ -1,0 +1,48 @@
+"""What is measured of a command besides what it prints, and the noise that is assumed where a file states none."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from paretoguard.errors import ProblemError
+from paretoguard.formulas import Formula
+from paretoguard.problem.names import check_name
+from paretoguard.problem.noise import Bernoulli, Exact, Noise, Unknown
+
+FAILED = "failed"
+MEASURES = {
+    "wall_ms": "time from start to end",
+    "wall_s": "the same in seconds",
+    "user_ms": "time of the processor in the program, without the system's",
+    "peak_mb": "the largest resident memory of a process of it, in units of 1,000,000 bytes",
+    "exit_code": "0 where all went well",
+    "output_bytes": "how much it printed",
+    FAILED: "1 where it did not end well, else 0",
+}
+STEADY = ("exit_code", "output_bytes")  # the same each time, where the input is
+
+
+def read_formulas(given: Any) -> dict[str, Formula]:
+    """The derived objectives of a file, each by what is measured or derived before it."""
+    if not isinstance(given, Mapping):
+        raise ProblemError(f"derived is {given!r}, expected a table of formulas [derived]")
+    found: dict[str, Formula] = {}
+    for name, text in given.items():
+        if check_name("derived objective", name) in MEASURES:
+            raise ProblemError(f"derived.{name} has the name of {MEASURES[name]}, which is measured; rename it")
+        found[name] = Formula(name, text)
+        later = found[name].names & (given.keys() - found.keys() | {name})
+        if later:
+            raise ProblemError(f"derived.{name} = {text!r} uses '{min(later)}', which is not derived before it")
+    return found
+
+
+def assumed_noise(name: str, formulas: Mapping[str, Formula], *, has_inputs: bool) -> Noise:
+    """Times vary by an unknown amount; a rate is of 0 and 1; a size is exact, where every run has the same input."""
+    if name in formulas:
+        if formulas[name].is_test:
+            return Bernoulli()
+        parts = [assumed_noise(part, formulas, has_inputs=has_inputs) for part in formulas[name].names]
+        return Exact() if all(isinstance(part, Exact) for part in parts) else Unknown()
+    if name == FAILED:
+        return Bernoulli()
+    return Exact() if name in STEADY and not has_inputs else Unknown()

@@ -1,0 +1,100 @@
+"""Arms that are measured by a Python function, also an asynchronous one."""
+
+import asyncio
+import importlib
+import inspect
+import sys
+import threading
+import time
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from paretoguard.errors import ProblemError
+from paretoguard.measures import FAILED
+from paretoguard.race.how import How
+from paretoguard.race.sources import Pull, RunFailedError
+
+
+class Functions:
+    """Calls `module:function` with the arm's `with` words or, without any, with the arm's name."""
+
+    def __init__(self, sources: Mapping[str, Mapping[str, Any]], how: How, folder: Path) -> None:
+        self._timeout = how.timeout
+        self._words = {arm: source.get("with", {}) for arm, source in sources.items()}
+        self._functions = {}
+        for arm, source in sources.items():
+            key = f"arms.{arm}.callable" if "callable" in source else "measure.callable"
+            self._functions[arm] = find_function(key, source.get("callable", how.callable), folder)
+            if how.timeout is not None and not inspect.iscoroutinefunction(self._functions[arm]):
+                raise ProblemError(
+                    f"measure.timeout is for commands and asynchronous functions; {key} cannot be stopped"
+                )
+            self._check_words(key, arm)
+        self._loop = asyncio.new_event_loop()
+        self._thread = threading.Thread(target=self._loop.run_forever, daemon=True)
+        self._thread.start()
+
+    def _check_words(self, key: str, arm: str) -> None:
+        given = self._words[arm]
+        try:
+            inspect.signature(self._functions[arm]).bind(*(() if given else (arm,)), **given)
+        except TypeError as error:
+            called = ", ".join(f"{name}={value!r}" for name, value in given.items()) or repr(arm)
+            raise ProblemError(f"{key} would be called with ({called}), but {error}") from None
+        except ValueError:  # of no known signature
+            return
+
+    def measure(self, pull: Pull) -> dict[str, Any]:
+        """One call, with the time it took."""
+        function, words = self._functions[pull.arm], self._words[pull.arm]
+        arguments = () if words else (pull.arm,)
+        begin = time.perf_counter()
+        try:
+            found = function(*arguments, **words)
+            if inspect.isawaitable(found):
+                found = asyncio.run_coroutine_threadsafe(self._waited(found), self._loop).result()
+        except Exception as error:
+            why = "no end in time (measure.timeout)" if isinstance(error, TimeoutError) else f"{error}"
+            raise RunFailedError(f"{type(error).__name__}: {why}", _timed(begin, 1.0)) from error
+        if not isinstance(found, Mapping):
+            raise RunFailedError(f"it gave {found!r}, expected a mapping from names to numbers", _timed(begin, 1.0))
+        return {**_timed(begin, 0.0), **found}
+
+    async def _waited(self, found: Any) -> Any:
+        return await asyncio.wait_for(found, self._timeout)
+
+    def close(self) -> None:
+        """Stop what is awaited."""
+        self._loop.call_soon_threadsafe(self._stop)
+        self._thread.join()
+        self._loop.close()
+
+    def _stop(self) -> None:
+        for task in asyncio.all_tasks(self._loop):
+            task.cancel()
+        self._loop.call_soon(self._loop.stop)
+
+
+def _timed(begin: float, failed: float) -> dict[str, float]:
+    wall = time.perf_counter() - begin
+    return {"wall_ms": 1e3 * wall, "wall_s": wall, FAILED: failed}
+
+
+def find_function(key: str, given: Any, folder: Path) -> Any:
+    """The function `module:function`; modules are looked for beside the problem file first."""
+    if given is None:
+        raise ProblemError(f"{key} is missing: expected a function, as 'module:function'")
+    module, colon, name = str(given).partition(":")
+    if not colon or not module or not name:
+        raise ProblemError(f"{key} is {given!r}, expected a function, as 'module:function'")
+    sys.path.insert(0, str(folder))
+    try:
+        found = getattr(importlib.import_module(module), name, None)
+    except ImportError as error:
+        raise ProblemError(f"{key}: module {module!r} cannot be imported ({error})") from None
+    finally:
+        sys.path.remove(str(folder))
+    if not callable(found):
+        raise ProblemError(f"{key}: there is no function {name!r} in {module!r}")
+    return found

@@ -1,0 +1,161 @@
+"""From a problem file to a race: everything that can be checked is, before anything is measured."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from paretoguard import files
+from paretoguard.errors import FileError, ProblemError
+from paretoguard.files import SOURCES, ProblemFile
+from paretoguard.formulas import Formula
+from paretoguard.measures import FAILED, MEASURES, read_formulas
+from paretoguard.problem import Problem
+from paretoguard.race.commands import Commands
+from paretoguard.race.functions import Functions
+from paretoguard.race.how import How, read_how
+from paretoguard.race.printed import as_number
+from paretoguard.race.recorded import Recorded
+from paretoguard.race.sources import RunFailedError, Source
+
+OF_FUNCTIONS = ("wall_ms", "wall_s", FAILED)  # what is measured of them
+
+
+@dataclass(frozen=True)
+class Plan:
+    """A race that can begin."""
+
+    path: Path
+    problem: Problem
+    settings: Mapping[str, Any]
+    how: How
+    kind: str  # "command", "callable" or "data"
+    source: Source
+    formulas: Mapping[str, Formula]
+    protocol: str  # the file, as it was read
+
+    @property
+    def name(self) -> str:
+        """Of the experiment."""
+        return self.problem.name or self.path.stem
+
+    @property
+    def recorded(self) -> Recorded | None:
+        """The table, where results are recorded."""
+        return self.source if isinstance(self.source, Recorded) else None
+
+    def values(self, measured: Mapping[str, Any]) -> dict[str, float]:
+        """The objectives of one result."""
+        known: dict[str, Any] = dict(measured)
+        for name, formula in self.formulas.items():
+            if formula.names <= known.keys():
+                known[name] = formula.value({part: as_number(part, known[part], measured) for part in formula.names})
+        for name in self.problem.objectives:
+            if name not in known:
+                missing = next((part for part in self._parts(name) if part not in known), name)
+                printed = ", ".join(key for key in measured if key not in MEASURES) or "nothing that has a name"
+                raise RunFailedError(
+                    f"there is no {missing!r} in what it gave, which was: {printed}; expected a line such as "
+                    f'{{"{missing}": 0.5}}, or a regular expression for it in measure.metrics',
+                    measured,
+                )
+        return {name: as_number(name, known[name], measured) for name in self.problem.objectives}
+
+    def _parts(self, name: str) -> list[str]:
+        if name not in self.formulas:
+            return [name]
+        return [part for used in sorted(self.formulas[name].names) for part in self._parts(used)]
+
+    def failed_values(self, failure: RunFailedError) -> dict[str, float]:
+        """What a failed run counts as, where failures count."""
+        return self.values({**self.how.counts_as, **failure.measured, FAILED: 1.0})
+
+
+def read_plan(path: Path, *, jobs: int = 1, seed: int | None = None) -> Plan:
+    """The race of a file."""
+    file = files.load(path)
+    try:
+        return _plan(file, path, jobs, seed)
+    except ProblemError as error:
+        raise FileError(f"{path}: {error}") from error
+
+
+def _plan(file: ProblemFile, path: Path, jobs: int, seed: int | None) -> Plan:
+    how, formulas = read_how(file.measure), read_formulas(file.derived)
+    sources = {arm: file.sources.get(arm, {}) for arm in file.problem.arms}
+    kind = _kind(sources, how)
+    chosen = seed if seed is not None else int(file.settings.get("seed", 0))
+    problem = file.problem
+    _check_failures(problem, how, formulas, kind)
+    source: Source
+    if kind == "command":
+        source = Commands(sources, how, path.parent, chosen, jobs)
+    elif kind == "callable":
+        source = Functions(sources, how, path.parent)
+    else:
+        source = _recorded(problem, how, formulas, path, chosen)
+        problem = _with_noise(file, source)
+    return Plan(path, problem, file.settings, how, kind, source, formulas, files.dumps(file))
+
+
+def _kind(sources: Mapping[str, Mapping[str, Any]], how: How) -> str:
+    shared = [key for key in SOURCES if getattr(how, key) is not None]
+    own = {arm: [key for key in SOURCES if key in source] or shared for arm, source in sources.items()}
+    for arm, kinds in own.items():
+        if len(kinds) != 1:
+            got = f"has {' and '.join(kinds)}" if kinds else "says nothing"
+            raise ProblemError(f"arms.{arm} {got}; expected one of {', '.join(SOURCES)}, here or for all in [measure]")
+    found = {kind for (kind,) in own.values()}
+    if len(found) > 1:
+        raise ProblemError(f"some arms are measured by {' and others by '.join(sorted(found))}; expected one for all")
+    return found.pop()
+
+
+def _recorded(problem: Problem, how: How, formulas: Mapping[str, Formula], path: Path, seed: int) -> Recorded:
+    if how.data is None:
+        raise ProblemError("recorded data is one table for all arms: give it as measure.data, with a column of arms")
+    return Recorded(
+        path.parent / how.data,
+        how.arm,
+        problem.arms,
+        list(problem.objectives),
+        formulas,
+        seed=seed,
+        replacement=how.replacement,
+    )
+
+
+def _with_noise(file: ProblemFile, source: Recorded) -> Problem:
+    """The problem with the noise that the table has, where the file states none."""
+    given = file.problem.to_arguments()
+    return Problem(**{**given, "noise": {**given["noise"], **{name: source.noise(name) for name in file.assumed}}})
+
+
+def _check_failures(problem: Problem, how: How, formulas: Mapping[str, Formula], kind: str) -> None:
+    """Where failures count, they need a limit, and a failed run a value for every objective."""
+    if how.on_failure != "infeasible" or kind == "data":
+        return
+    bounded = {
+        name for row in problem.constraints for name, a in zip(problem.objectives, row.coefficients, strict=True) if a
+    }
+    if FAILED not in bounded:
+        raise ProblemError(
+            'measure.on_failure is "infeasible", which needs a limit on failures: write failed = "guard" under '
+            '[objectives], and a constraint such as "failed <= 0.05"'
+        )
+    known = {*(MEASURES if kind == "command" else OF_FUNCTIONS), *how.counts_as}
+    for name, formula in formulas.items():
+        known |= {name} if formula.names <= known else set()
+    for name in problem.objectives:
+        if name not in known:
+            raise ProblemError(
+                f"{name!r} is not known of a run that failed; say what it counts as: measure.counts_as = "
+                f"{{ {name} = 0.0 }}"
+            )
+
+
+def as_stated(plan: Plan, **given: Any) -> Plan:
+    """The same plan with settings from the command line."""
+    return replace(
+        plan, settings={**plan.settings, **{key: value for key, value in given.items() if value is not None}}
+    )

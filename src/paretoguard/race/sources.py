@@ -1,0 +1,39 @@
+"""What measures arms: one protocol for commands, functions and recorded data."""
+
+from collections.abc import Mapping
+from typing import Any, NamedTuple, Protocol
+
+from paretoguard.errors import ParetoguardError
+
+
+class RunFailedError(Exception):
+    """A measurement did not end well; `measured` has what is known of it all the same."""
+
+    def __init__(self, why: str, measured: Mapping[str, Any]) -> None:
+        super().__init__(why)
+        self.measured = dict(measured)
+
+
+class ExhaustedError(Exception):
+    """Recorded data holds no more rows of this arm."""
+
+
+class RaceError(ParetoguardError):
+    """A race cannot begin or go on."""
+
+
+class Pull(NamedTuple):
+    """One measurement to make."""
+
+    arm: str
+    number: int  # of its ticket: with the seed, what is drawn for it
+
+
+class Source(Protocol):
+    """Measures arms; several threads may ask at once."""
+
+    def measure(self, pull: Pull) -> dict[str, Any]:
+        """One result: what is measured and printed, by name; RunFailedError where it did not end well."""
+
+    def close(self) -> None:
+        """Stop whatever runs."""

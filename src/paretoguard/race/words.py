@@ -1,0 +1,59 @@
+"""Commands with words in braces: `zstd -{level} {file}`."""
+
+import shlex
+from collections.abc import Iterable, Mapping
+from string import Formatter
+from typing import Any
+
+from paretoguard.errors import ProblemError
+from paretoguard.problem.names import suggestion
+
+
+class Command:
+    """A command of one arm, split into words before anything is put in for those in braces.
+
+    >>> Command("arms.fast.command", "zstd -{level} {file}", ["level", "file"]).filled({"level": 3, "file": "a b"})
+    ['zstd', '-3', 'a b']
+    """
+
+    def __init__(self, key: str, text: str | list[str], known: Iterable[str], *, shell: bool = False) -> None:
+        self.key, self.text, self.shell = key, text, shell
+        if shell and not isinstance(text, str):
+            raise ProblemError(f"{key} is {text!r}; with shell = true, expected one text")
+        try:
+            self._parts = _parts(text, shell)
+            used = {name for part in self._parts for _, name, _, _ in Formatter().parse(part) if name is not None}
+        except ValueError as error:
+            raise ProblemError(f"{key} is {text!r}, which cannot be read: {error}; a brace is written {{{{") from None
+        if not any(part.strip() for part in self._parts):
+            raise ProblemError(f"{key} is empty, expected a command such as './measure --dose 75'")
+        names = list(known)
+        for name in sorted(used):
+            if name not in names:
+                raise ProblemError(
+                    f"{key} has {{{name}}}, which stands for nothing: {suggestion(name, names)} "
+                    "Give it in the arm's `with` or in measure.inputs; a brace itself is written {{"
+                )
+
+    @property
+    def program(self) -> str | None:
+        """The program, if it is the same for every run."""
+        return None if self.shell or "{" in self._parts[0] else self._parts[0]
+
+    def filled(self, words: Mapping[str, Any]) -> list[str]:
+        """The words of the command for one run; in a shell, what is put in is quoted."""
+        if self.shell:
+            quoted = {name: shlex.quote(_text(value)) for name, value in words.items()}
+            return ["/bin/sh", "-c", self._parts[0].format_map(quoted)]
+        given = {name: _text(value) for name, value in words.items()}
+        return [part.format_map(given) for part in self._parts]
+
+
+def _parts(text: str | list[str], shell: bool) -> list[str]:
+    if isinstance(text, str):
+        return [text] if shell else shlex.split(text)
+    return list(text)
+
+
+def _text(value: Any) -> str:
+    return str(value).lower() if isinstance(value, bool) else str(value)
