@@ -17,8 +17,11 @@ def random_instance(rng: np.random.Generator, arms: int | None = None) -> pg.Ins
         means[-1] = means[0]  # two identical arms
     constraints = _constraints(rng, names, means)
     tolerance: Any = float(rng.choice([0.0, 0.0, 0.0, 0.05]))
+    directions = _directions(rng, names)
+    if all(isinstance(noise[name], pg.Exact) for name in names if directions[name] != "guard"):
+        directions = dict.fromkeys(names, "max")  # equal arms would be refused
     problem = pg.Problem(
-        _directions(rng, names),
+        directions,
         arms=[f"arm{i}" for i in range(K)],
         noise=noise,
         constraints=constraints,

@@ -155,7 +155,7 @@ def dominated(verdict: Verdict, again: Recomputed, result: pg.Result) -> None:
     assert verdict.by is not None
     assert f"{verdict.by} is at least as good in every objective" in verdict.reason
     expected = []
-    for name in again.problem.objectives:
+    for name in again.problem.compared:
         gain, half = again.gain(verdict.arm, verdict.by, name)
         assert verdict.margins[name] == pytest.approx(gain, rel=1e-9, abs=1e-9)
         assert gain >= 0

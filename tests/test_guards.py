@@ -90,3 +90,21 @@ def test_what_cannot_be_is_refused() -> None:
         pg.Trial(problem(), algorithm="game-cpsi")
     with pytest.raises(pg.ProblemError, match="objectives that only guard"):
         pg.theory.lower_bound(pg.Instance(problem(), MEANS))
+
+
+def test_arms_that_are_exactly_equal_are_refused_where_only_a_guard_is_noisy() -> None:
+    noise: dict[str, pg.Noise] = {"speed": pg.Exact(), "memory": pg.Gaussian(0.2)}
+    question = pg.Problem(
+        {"speed": "max", "memory": "guard"}, arms=ARMS, noise=noise, constraints=["memory <= 0.6"], name="exact"
+    )
+    instance = pg.Instance(question, MEANS)
+    result = pg.identify(question, pg.sampler(instance), delta=0.1)
+    assert result.pareto == ("fast",)
+    assert {verdict.status for verdict in result.verdicts.values()} == {"optimal", "dominated", "infeasible"}
+    equal = pg.Instance(question, [[0.9, 0.3], [0.9, 0.3], [0.95, 0.9], [0.3, 0.05]])
+    with pytest.raises(pg.ProblemError, match="are exactly equal in 'speed'"):
+        pg.simulate(equal, algorithms="e-cape", runs=1)
+    trial = pg.Trial(question)
+    trial.tell("fast", {"speed": 0.9, "memory": 0.1})
+    with pytest.raises(pg.SampleError, match="are exactly equal in 'speed'"):
+        trial.tell("slow", {"speed": 0.9, "memory": 0.2})

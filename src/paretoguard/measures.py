@@ -16,9 +16,10 @@ MEASURES = {
     "peak_mb": "the largest resident memory of a process of it, in units of 1,000,000 bytes",
     "exit_code": "0 where all went well",
     "output_bytes": "how much it printed",
+    "input_bytes": "the size of the files that were drawn for it",
     FAILED: "1 where it did not end well, else 0",
 }
-STEADY = ("exit_code", "output_bytes")  # the same each time, where the input is
+STEADY = ("exit_code", "output_bytes", "input_bytes")  # the same each time, where the input is
 
 
 def read_formulas(given: Any) -> dict[str, Formula]:

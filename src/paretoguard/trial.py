@@ -316,6 +316,7 @@ class Trial:
                     f"arm {arm!r} gave {name} = {value!r} after {known[name]!r}, but {name} was declared exact; "
                     "declare its noise if it varies"
                 )
+        self.problem.check_apart(arm, values, self._exact)
 
     def verdicts(self) -> dict[str, Verdict]:
         """Each arm's verdict: what is certain now or, where a guarantee carries it (see `_settle`), was so before."""

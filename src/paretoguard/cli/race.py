@@ -1,7 +1,6 @@
 """`paretoguard run` on a file that says how arms are measured: the race, watched, on a ledger beside the file."""
 
 import time
-from collections import deque
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -16,8 +15,8 @@ if TYPE_CHECKING:
 
 SECONDS = 0.25  # between two looks
 LINES_SECONDS = 10.0  # between two lines, where the screen is no terminal
-LOOKS = 12  # of which the guesses of what remains are shown
-GUESSES = 4  # before that many looks, nothing is guessed
+LOOKS = 3  # before that many, nothing is guessed
+UNKNOWN = "how much more cannot be guessed yet"
 
 
 def drive(
@@ -84,26 +83,29 @@ def _watch(race: "Race", console: "Console") -> None:
 class Guesses:
     """How many samples it still takes, by the pulls that undecided arms lack at their present means.
 
-    Means move, and with them the guess: what is shown is its range over the last looks.
+    Means move, and claims come one after the other: as often as an earlier guess has proved too low, by so much the
+    present one may be.
     """
 
     def __init__(self) -> None:
-        self._totals: deque[int] = deque(maxlen=LOOKS)
+        self._made: list[tuple[int, int]] = []  # after so many samples, so many more
 
     def look(self, result: "Result") -> str:
         """The guess in words."""
         lacking: dict[str, int] = {}
-        undecided = [verdict for verdict in result.verdicts.values() if verdict.missing is not None]
-        for verdict in undecided:
-            for arm, pulls in verdict.missing.pulls.items() if verdict.missing else ():
+        for verdict in result.verdicts.values():
+            if verdict.missing is not None and not verdict.missing.pulls:
+                return UNKNOWN
+            for arm, pulls in verdict.missing.pulls.items() if verdict.missing is not None else ():
                 lacking[arm] = max(pulls, lacking.get(arm, 0))
-        if undecided and not any(verdict.missing and verdict.missing.pulls for verdict in undecided):
-            return "how much more cannot be guessed yet"
-        self._totals.append(result.samples + sum(lacking.values()))
-        if len(self._totals) < GUESSES:
-            return "how much more cannot be guessed yet"
-        low, high = (max(0, total - result.samples) for total in (min(self._totals), max(self._totals)))
-        return f"about {_round(low)} to {_round(high)} samples more, as things look"
+        if not lacking:
+            return "nothing is open"
+        guess, past = sum(lacking.values()), [pair for pair in self._made if pair[0] < result.samples]
+        self._made.append((result.samples, guess))
+        if len(past) < LOOKS:
+            return UNKNOWN
+        too_low = max((result.samples - samples) / max(more, 1) for samples, more in past)
+        return f"about {_round(guess)} to {_round(round(guess * max(1.5, too_low)))} samples more, as things look"
 
 
 def _round(number: int) -> str:

@@ -225,6 +225,22 @@ class Problem:
         return read_part(arm, values, self.noise)
 
     @cached_property
+    def _is_exact_but_guarded(self) -> bool:
+        """Do exact values alone say which arm is better, while a guard is noisy?"""
+        return all(self.noise[name].sigma == 0 for name in self.compared) and len(self.compared) < len(self.objectives)
+
+    def check_apart(self, arm: str, values: Mapping[str, float], others: Mapping[str, Mapping[str, float]]) -> None:
+        """Refuse an arm that is exactly equal to another: each dominates the other, and which is feasible is noisy."""
+        if not self._is_exact_but_guarded:
+            return
+        for other, known in others.items():
+            if other != arm and all(known.get(name) == values[name] for name in self.compared):
+                raise ProblemError(
+                    f"arms '{other}' and '{arm}' are exactly equal in {listed(self.compared)}, so that each would "
+                    "dominate the other; leave one of them out, or compare something else as well"
+                )
+
+    @cached_property
     def _positions(self) -> dict[str, int]:
         return {arm: position for position, arm in enumerate(self.arms)}
 

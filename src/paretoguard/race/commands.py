@@ -89,7 +89,8 @@ class Commands:
         try:
             self._aside(process, self._prepare[pull.arm], words, "prepare")
             try:
-                return self._run(process, self._commands[pull.arm].filled(words))
+                size = sum(os.path.getsize(self._folder / file) for file in drawn.values())
+                return self._run(process, self._commands[pull.arm].filled(words), size)
             finally:
                 self._aside(process, self._cleanup[pull.arm], words, "cleanup")
         finally:
@@ -102,7 +103,7 @@ class Commands:
         if answer["status"] != 0:
             raise RaceError(f"measure.{key} failed with {_ending(answer)}: {' '.join(command.filled(words))}{said}")
 
-    def _run(self, process: Any, argv: list[str]) -> dict[str, Any]:
+    def _run(self, process: Any, argv: list[str], size: int) -> dict[str, Any]:
         answer, output, said = self._ask(process, argv)
         measured = {
             "wall_ms": 1e3 * answer["wall"],
@@ -111,6 +112,7 @@ class Commands:
             "peak_mb": answer["peak"] / 1e6,
             "exit_code": os.waitstatus_to_exitcode(answer["status"]),
             "output_bytes": os.path.getsize(output),
+            "input_bytes": size,
             FAILED: float(answer["status"] != 0),
         }
         if answer["status"] != 0:
@@ -142,10 +144,11 @@ class Commands:
 
     def close(self) -> None:
         """Kill what runs."""
-        for each in self._every:
+        every, self._every = self._every, []
+        for each in every:
             if each.stdin is not None:
                 each.stdin.close()
-        for each in self._every:
+        for each in every:
             each.wait()
             if each.stdout is not None:
                 each.stdout.close()

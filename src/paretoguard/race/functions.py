@@ -66,6 +66,8 @@ class Functions:
 
     def close(self) -> None:
         """Stop what is awaited."""
+        if self._loop.is_closed():
+            return
         self._loop.call_soon_threadsafe(self._stop)
         self._thread.join()
         self._loop.close()

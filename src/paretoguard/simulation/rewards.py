@@ -68,6 +68,10 @@ def source(instance: Instance) -> Mixed | WithLaw:
 
 def _mixed(instance: Instance) -> Mixed:
     """The built-in noise; objectives with a law of their own stay at their means."""
+    problem, rows = instance.problem, zip(instance.problem.arms, instance.means.tolist(), strict=True)
+    means = {arm: dict(zip(problem.objectives, row, strict=True)) for arm, row in rows}
+    for arm, row in means.items():
+        problem.check_apart(arm, row, means)
     models = list(instance.problem.noise.values())
     d = len(models)
     if d > MOST_OBJECTIVES:
