@@ -31,6 +31,7 @@ def wait_for(process: int, timeout: float) -> tuple[int, Any, bool]:
                 ready = select.select([handle, 0], [], [], None if timed_out else max(0.0, min(left, 3600.0)))[0]
                 if 0 in ready and handle not in ready:
                     os.killpg(process, signal.SIGKILL)
+                    os.waitpid(process, 0)
                     os._exit(1)
                 if handle not in ready:
                     continue

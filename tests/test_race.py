@@ -1,0 +1,427 @@
+"""Races: what is measured of commands, functions and tables, and that nothing is lost whatever goes wrong."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import paretoguard as pg
+from paretoguard.formulas import Formula
+from paretoguard.race.plan import Plan, read_plan
+from paretoguard.race.race import Failed, Measured, Race, Resumed, begin
+from paretoguard.race.sources import Pull, RaceError, RunFailedError
+
+HEAD = 'name = "a race"\ndelta = 0.1\nbudget = 400\n'
+SCRIPT = """
+import json, random, sys
+mean = float(sys.argv[1])
+print("a line before")
+print(json.dumps({"score": mean + random.gauss(0, 0.05), "note": "fine"}))
+"""
+
+
+def write(folder: Path, text: str, **files: str) -> Path:
+    for name, content in files.items():
+        (folder / name.replace("_py", ".py").replace("_csv", ".csv")).write_text(content, encoding="utf-8")
+    path = folder / "race.toml"
+    path.write_text(HEAD + text, encoding="utf-8")
+    return path
+
+
+def scored(folder: Path, more: str = "", constraints: str = "") -> Path:
+    """Two arms that print a score; python is slow to start, but there everywhere."""
+    return write(
+        folder,
+        f"""{constraints}
+[objectives]
+score = "max"
+[noise.score]
+kind = "gaussian"
+std = 0.05
+[measure]
+command = [{json.dumps(sys.executable)}, "-I", "-S", "score.py", "{{mean}}"]
+{more}
+[arms]
+good = {{ with = {{ mean = 0.9 }} }}
+bad = {{ with = {{ mean = 0.1 }} }}
+""",
+        score_py=SCRIPT,
+    )
+
+
+def finish(plan: Plan, storage: str | None = None, **given: Any) -> tuple[pg.Result, list[Any]]:
+    race = Race(plan, begin(plan, storage), **given)
+    events = list(race.events())
+    return race.result(), events
+
+
+# --- commands --------------------------------------------------------------------------------------------------------
+
+
+def test_a_race_of_commands_ends_in_the_answer_and_goes_on_where_it_was(tmp_path: Path) -> None:
+    url = f"sqlite:///{tmp_path}/race.db"
+    result, events = finish(read_plan(scored(tmp_path), jobs=2), url, jobs=2)
+    assert result.pareto == ("good",)
+    assert result.verdicts["bad"].status == "dominated"
+    assert result.guarantee == "finite-sample"
+    assert len(events) == result.samples
+    again, events = finish(read_plan(scored(tmp_path)), url)
+    assert events == [Resumed(result.samples)]
+    assert again.pulls == result.pulls
+    text = (tmp_path / "race.toml").read_text().replace("0.9", "0.8")
+    (tmp_path / "race.toml").write_text(text)
+    changed = read_plan(tmp_path / "race.toml")
+    with pytest.raises(RaceError, match=r"was changed after the race 'a race' began: .*0\.8"):
+        begin(changed, url)
+    changed.source.close()
+
+
+def test_a_race_that_is_cut_short_goes_on_with_the_tickets_it_had(tmp_path: Path) -> None:
+    url = f"sqlite:///{tmp_path}/race.db"
+    plan = read_plan(scored(tmp_path))
+    events = Race(plan, experiment := begin(plan, url)).events()
+    assert isinstance(next(events), Measured)
+    events.close()  # type: ignore[attr-defined]
+    waiting = [ticket.id for ticket in experiment.pending()]
+    assert waiting
+    experiment.close()
+    result, happened = finish(read_plan(scored(tmp_path)), url)
+    assert happened[0] == Resumed(1)
+    assert result.pareto == ("good",)
+    history = pg.Experiment.open("a race", url).history()
+    told = [event["data"]["id"] for event in history if event["kind"] == "told"]
+    assert sorted(told) == list(range(result.samples))
+    assert told[1] == waiting[0]
+
+
+def test_what_is_measured_of_a_command(tmp_path: Path) -> None:
+    path = write(
+        tmp_path,
+        """
+[objectives]
+wall_ms = "min"
+peak_mb = "guard"
+output_bytes = "guard"
+mb = "max"
+[derived]
+mb = "input_bytes / 1e6"
+[measure]
+command = "python3 -I -S eat.py {size} {file} {arm}"
+inputs = { file = ["*.bin"] }
+prepare = "touch {arm}.begun"
+cleanup = "touch {arm}.done"
+[arms]
+small = { with = { size = 1 } }
+large = { with = { size = 60 } }
+""",
+        eat_py="import sys\nx = bytearray(1_000_000 * int(sys.argv[1]))\nprint(sys.argv[2:])",
+    )
+    (tmp_path / "a b.bin").write_bytes(bytes(2_000_000))
+    plan = read_plan(path)
+    small, large = (plan.source.measure(Pull(arm, 0)) for arm in ("small", "large"))
+    plan.source.close()
+    assert large["peak_mb"] - small["peak_mb"] == pytest.approx(59, abs=3)
+    assert 0 < small["wall_ms"] < 20_000
+    assert small["wall_s"] == small["wall_ms"] / 1000
+    assert small["output_bytes"] == len("['a b.bin', 'small']\n")
+    assert plan.values(small)["mb"] == 2.0
+    assert (tmp_path / "small.begun").exists()
+    assert (tmp_path / "large.done").exists()
+    assert {type(plan.problem.noise[name]).__name__ for name in plan.problem.objectives} == {"Unknown"}
+
+
+def command_of(folder: Path, command: str, more: str = "", objectives: str = 'score = "max"') -> Path:
+    text = f"[objectives]\n{objectives}\n[measure]\ncommand = {json.dumps(command)}\n{more}\n[arms.a]\n[arms.b]\n"
+    return write(folder, "constraints = []\n" + text)
+
+
+@pytest.mark.parametrize(
+    ("command", "more", "message"),
+    [
+        ("sh -c 'echo oops >&2; exit 3'", "", "measuring '.' failed: exit code 3: .*it said: oops"),
+        ("sleep 30", "timeout = 0.2", r"no end after 0\.2\d* s \(measure.timeout\)"),
+        ("echo hello", "", "there is no 'score' in what it gave, which was: nothing that has a name"),
+        ("""echo '{{"score": "high"}}'""", "", "score is 'high', expected a number"),
+        ("""echo '{{"score": null, "other": 1}}'""", "", "score is 'None', expected a number"),
+        ("false", 'on_failure = "retry"\nretries = 2', "failed 3 times: exit code 1"),
+        (
+            "echo score=1",
+            "prepare = 'false'\nmetrics = { score = 'score=(.*)' }",
+            "measure.prepare failed with exit code 1",
+        ),
+    ],
+)
+def test_what_fails_is_said_and_nothing_is_lost(tmp_path: Path, command: str, more: str, message: str) -> None:
+    plan = read_plan(command_of(tmp_path, command, more))
+    race = Race(plan, begin(plan, None))
+    with pytest.raises(RaceError, match=message):
+        list(race.events())
+    assert race.experiment.pending()
+
+
+def test_what_is_printed_is_found_by_regular_expressions_too(tmp_path: Path) -> None:
+    plan = read_plan(
+        command_of(tmp_path, "printf 'score: 1\\nscore: 2.5\\n'", "metrics = { score = 'score: ([0-9.]+)' }")
+    )
+    assert plan.values(plan.source.measure(Pull("a", 0))) == {"score": 2.5}
+    plan.source.close()
+
+
+def test_failures_count_where_they_are_limited(tmp_path: Path) -> None:
+    flaky = "import random, sys\nsys.exit(1 if random.random() < float(sys.argv[1]) else 0)"
+    text = """constraints = ["failed <= 0.3"]
+[objectives]
+score = "max"
+failed = "guard"
+[derived]
+score = "1 - failed"
+[measure]
+command = "python3 -I -S flaky.py {rate}"
+on_failure = "infeasible"
+[arms]
+sound = { with = { rate = 0.0 } }
+flaky = { with = { rate = 0.95 } }
+"""
+    result, events = finish(read_plan(write(tmp_path, text, flaky_py=flaky), jobs=2), jobs=2)
+    assert {arm: verdict.status for arm, verdict in result.verdicts.items()}["sound"] == "optimal"
+    assert result.verdicts["flaky"].status in ("infeasible", "dominated")
+    assert any(isinstance(event, Failed) and event.then == "it counts as a failure" for event in events)
+
+
+def test_ctrl_c_kills_what_runs_and_keeps_what_was_measured(tmp_path: Path) -> None:
+    path = command_of(tmp_path, "sh -c 'echo $$ >> pids; sleep 60'", objectives='wall_ms = "min"')
+    child = subprocess.Popen(
+        [sys.executable, "-m", "paretoguard", "run", str(path), "--jobs", "2"], stderr=subprocess.PIPE, text=True
+    )
+    deadline = time.monotonic() + 60
+    while not (tmp_path / "pids").exists() or len((tmp_path / "pids").read_text().split()) < 2:
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
+    child.send_signal(signal.SIGINT)
+    assert child.wait(30) == 130
+    assert child.stderr is not None
+    child.stderr.close()
+    for pid in map(int, (tmp_path / "pids").read_text().split()):
+        with pytest.raises(ProcessLookupError):
+            os.kill(pid, 0)
+    assert pg.Experiment.open("a race", f"sqlite:///{tmp_path}/race.db").pending()
+
+
+# --- before anything is measured -------------------------------------------------------------------------------------
+
+WRONG = {
+    "an unknown program": (
+        '[objectives]\nwall_ms = "min"\n[arms]\na = { command = "no-such-program -x" }',
+        r"arms.a.command: there is no program 'no-such-program'; install it",
+    ),
+    "an unknown word": (
+        '[objectives]\nwall_ms = "min"\n[arms]\na = { command = "echo {levl}", with = { level = 3 } }',
+        r"arms.a.command has \{levl\}, which stands for nothing: did you mean 'level'",
+    ),
+    "no input": (
+        '[objectives]\nwall_ms = "min"\n[measure]\ncommand = "cat {file}"\ninputs = { file = "*.none" }\n[arms.a]',
+        r"measure.inputs.file is '\*.none', but there is no such file",
+    ),
+    "an unknown key": (
+        '[objectives]\nwall_ms = "min"\n[measure]\ncommand = "true"\ntimeot = 3\n[arms.a]',
+        "measure.timeot is not known; did you mean 'timeout'",
+    ),
+    "two ways": (
+        '[objectives]\nwall_ms = "min"\n[arms]\na = { command = "true", callable = "m:f" }',
+        "arms.a has command and callable; expected one of",
+    ),
+    "a failing policy without a limit": (
+        '[objectives]\nscore = "max"\n[measure]\ncommand = "true"\non_failure = "infeasible"\n[arms.a]',
+        'needs a limit on failures: write failed = "guard"',
+    ),
+    "a failed run without a value": (
+        'constraints = ["failed <= 0.1"]\n[objectives]\nscore = "max"\nfailed = "guard"\n[measure]\ncommand = "true"\n'
+        'on_failure = "infeasible"\n[arms.a]',
+        "'score' is not known of a run that failed; say what it counts as",
+    ),
+    "a quantile": (
+        'constraints = ["p99 <= 200"]\n[objectives]\nwall_ms = "min"\n[measure]\ncommand = "true"\n[arms.a]',
+        "derive slow = 'wall_ms > 200' and write slow <= 0.01",
+    ),
+    "a formula that is none": (
+        '[objectives]\nx = "min"\n[derived]\nx = "__import__(\'os\').getcwd()"\n[measure]\ncommand = "true"\n[arms.a]',
+        "which is not understood",
+    ),
+    "a function that is not there": (
+        '[objectives]\nx = "min"\n[measure]\ncallable = "math:sinn"\n[arms.a]',
+        "there is no function 'sinn' in 'math'",
+    ),
+    "a table that is not there": (
+        '[objectives]\nx = "min"\n[measure]\ndata = "none.csv"\n[arms.a]',
+        "there is no file .*none.csv",
+    ),
+}
+
+
+@pytest.mark.parametrize("case", WRONG)
+def test_what_cannot_be_measured_is_refused_before_anything_is(tmp_path: Path, case: str) -> None:
+    text, message = WRONG[case]
+    with pytest.raises(pg.ParetoguardError, match=message):
+        read_plan(write(tmp_path, text))
+
+
+# --- functions -------------------------------------------------------------------------------------------------------
+
+FUNCTIONS = """
+import asyncio, random
+def plain(arm):
+    return {"x": random.gauss({"a": 1.0, "b": 0.0}[arm], 0.05)}
+async def slow(mean):
+    await asyncio.sleep(0.001)
+    return {"x": random.gauss(mean, 0.05)}
+async def stuck(arm):
+    await asyncio.sleep(60)
+def wrong(arm):
+    raise RuntimeError("no luck")
+def text(arm):
+    return "x"
+"""
+
+
+@pytest.mark.parametrize("name", ["plain", "slow"])
+def test_functions_are_raced(tmp_path: Path, name: str) -> None:
+    arms = "a = { with = { mean = 1.0 } }\nb = { with = { mean = 0.0 } }" if name == "slow" else "a = {}\nb = {}"
+    text = (
+        '[objectives]\nx = "max"\n[noise.x]\nkind = "gaussian"\nstd = 0.05\n'
+        f'[measure]\ncallable = "fun_{name}:{name}"\n[arms]\n{arms}\n'
+    )
+    (tmp_path / f"fun_{name}.py").write_text(FUNCTIONS)
+    result, _ = finish(read_plan(write(tmp_path, text), jobs=3), jobs=3)
+    assert result.pareto == ("a",)
+
+
+@pytest.mark.parametrize(
+    ("name", "more", "message"),
+    [
+        ("wrong", "", "RuntimeError: no luck"),
+        ("text", "", "it gave 'x', expected a mapping"),
+        ("stuck", "timeout = 0.1", "no end in time"),
+    ],
+)
+def test_functions_that_fail_are_told(tmp_path: Path, name: str, more: str, message: str) -> None:
+    (tmp_path / f"bad_{name}.py").write_text(FUNCTIONS)
+    text = f'[objectives]\nx = "max"\n[measure]\ncallable = "bad_{name}:{name}"\n{more}\n[arms.a]\n[arms.b]\n'
+    plan = read_plan(write(tmp_path, text))
+    with pytest.raises(RaceError, match=message):
+        list(Race(plan, begin(plan, None)).events())
+
+
+# --- recorded data ---------------------------------------------------------------------------------------------------
+
+
+def table(folder: Path, more: str = "", rows: int = 400, arms: str = '["a", "b"]') -> Path:
+    lines = [f"{arm},{int(k % 10 < good)},{k % 7}" for arm, good in (("a", 9), ("b", 2)) for k in range(rows)]
+    text = (
+        f'arms = {arms}\nconstraints = ["late <= 0.9"]\n[objectives]\nhit = "max"\nlate = "guard"\n'
+        f'[derived]\nlate = "days > 3"\n[measure]\ndata = "rows.csv"\narm = "who"\n{more}\n'
+    )
+    return write(folder, text, rows_csv="who,hit,days\n" + "\n".join(lines) + "\n")
+
+
+def test_a_table_is_raced_with_a_finite_sample_guarantee(tmp_path: Path) -> None:
+    plan = read_plan(table(tmp_path))
+    assert plan.recorded is not None
+    assert plan.recorded.size == 800
+    result, _ = finish(plan)
+    assert result.pareto == ("a",)
+    assert result.guarantee == "finite-sample"
+    assert result.samples < 800
+    again, _ = finish(read_plan(table(tmp_path)))
+    assert again.to_dict() == result.to_dict()
+    other, _ = finish(read_plan(table(tmp_path), seed=5))
+    assert other.samples != result.samples or other.verdicts != result.verdicts
+
+
+def test_without_replacement_is_heuristic_and_what_is_exhausted_stays_undecided(tmp_path: Path) -> None:
+    result, _ = finish(read_plan(table(tmp_path, "replacement = false")))
+    assert result.guarantee == "heuristic"
+    assert result.pareto == ("a",)
+    short = read_plan(table(tmp_path, "replacement = false", rows=5))
+    race = Race(short, begin(short, None))
+    list(race.events())
+    assert race.exhausted == {"a", "b"}
+    found = race.result()
+    assert {verdict.status for verdict in found.verdicts.values()} == {"undecided"}
+    assert any("there were no more rows of a, b" in note for note in found.notes)
+    assert found.samples == 10
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        ("who,hit\na,1\n", "has no column 'days'"),
+        ("who,hit,days\na,1,2\nb,x,1\n", "line 3: hit is 'x', expected a number"),
+        ("who,hit,days\na,1,2\nb,1\n", "line 3: got 2 cells, expected 3"),
+        ("who,hit,days\na,1,2\n", "has no row whose 'who' is 'b'"),
+    ],
+)
+def test_a_table_that_lacks_something_is_refused(tmp_path: Path, content: str, message: str) -> None:
+    path = table(tmp_path)
+    (tmp_path / "rows.csv").write_text(content)
+    with pytest.raises(pg.ParetoguardError, match=message):
+        read_plan(path)
+
+
+def test_parquet_is_read_where_pyarrow_is_installed(tmp_path: Path) -> None:
+    parquet = pytest.importorskip("pyarrow.parquet", reason="pyarrow is not installed (the extra parquet)")
+    import pyarrow
+
+    path = table(tmp_path)
+    expected, _ = finish(read_plan(path))
+    rows = [line.split(",") for line in (tmp_path / "rows.csv").read_text().splitlines()]
+    columns = {name: [row[c] if c == 0 else int(row[c]) for row in rows[1:]] for c, name in enumerate(rows[0])}
+    parquet.write_table(pyarrow.table(columns), tmp_path / "rows.parquet")
+    path.write_text(path.read_text().replace("rows.csv", "rows.parquet"))
+    assert finish(read_plan(path))[0].verdicts == expected.verdicts
+
+
+# --- formulas --------------------------------------------------------------------------------------------------------
+
+
+def test_formulas_are_arithmetic_and_nothing_else() -> None:
+    values = {"a": 3.0, "b": 4.0}
+    for text, expected in {
+        "a + 2*b - 1": 10.0,
+        "sqrt(a*a + b*b)": 5.0,
+        "a >= 3": 1.0,
+        "-a / b < -1": 0.0,
+        "max(a, b, 7) - min(a, b)": 4.0,
+    }.items():
+        assert Formula("x", text).value(values) == expected
+    for text in (
+        "a.b",
+        "a[0]",
+        "a if b else 1",
+        "lambda: a",
+        "a and b",
+        "a ** b",
+        "f(a)",
+        "3",
+        "a <",
+        "'a'",
+        "a < b < 3",
+    ):
+        with pytest.raises(pg.ProblemError, match=r"derived\.x"):
+            Formula("x", text)
+    with pytest.raises(pg.ProblemError, match=r"has no value for a = 0\.0"):
+        Formula("x", "1 / a").value({"a": 0.0})
+
+
+def test_a_run_without_what_a_formula_needs_is_told(tmp_path: Path) -> None:
+    path = command_of(tmp_path, "echo '{{\"q\": 1}}'", objectives='z = "max"')
+    path.write_text(path.read_text().replace("[measure]", '[derived]\nz = "q / w"\n[measure]'))
+    plan = read_plan(path)
+    with pytest.raises(RunFailedError, match="there is no 'w' in what it gave, which was: q"):
+        plan.values(plan.source.measure(Pull("a", 0)))
+    plan.source.close()
