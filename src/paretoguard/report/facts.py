@@ -12,6 +12,7 @@ from paretoguard.experiment.experiment import Experiment, Status
 from paretoguard.experiment.memory import MemoryStorage
 from paretoguard.experiment.storage import Storage
 from paretoguard.problem import Problem
+from paretoguard.problem.noise import Noise
 from paretoguard.report.constraint_lines import pretty
 from paretoguard.report.growth import growth
 from paretoguard.report.palette import ORDER
@@ -152,7 +153,13 @@ def question(facts: Facts) -> str:
     if not problem.constraint_texts:
         return f"{which}?"
     number = len(problem.constraint_texts)
-    return f"{which}, among those that satisfy {'the constraint' if number == 1 else f'all {number} constraints'}?"
+    all_of_them = {1: "the constraint", 2: "both constraints"}.get(number, f"all {number} constraints")
+    return f"{which}, among those that satisfy {all_of_them}?"
+
+
+def arms(facts: Facts) -> str:
+    """The arms in one line; their names may hold commas."""
+    return " · ".join(facts.problem.arms)
 
 
 def _listed(names: Sequence[str]) -> str:
@@ -163,7 +170,7 @@ def objectives(facts: Facts) -> list[dict[str, str]]:
     """A row for each objective."""
     problem = facts.problem
     return [
-        {"objective": name, "direction": GOALS[direction], "noise": repr(problem.noise[name])}
+        {"objective": name, "direction": GOALS[direction], "noise": _noise(problem.noise[name])}
         | ({"tolerance": _tolerance(facts, name)} if any(problem.tolerance.values()) else {})
         for name, direction in problem.objectives.items()
     ]
@@ -181,20 +188,31 @@ def constraints(facts: Facts) -> list[dict[str, str]]:
     ]
 
 
+def _noise(model: Noise) -> str:
+    """The noise as a problem file has it."""
+    kind, *options = model.to_dict().items()
+    return ", ".join([str(kind[1]), *(f"{key} {_value(value)}" for key, value in options)])
+
+
+def _value(value: Any) -> str:
+    return show(value) if isinstance(value, float | int) and not isinstance(value, bool) else str(value)
+
+
 def _tolerance(facts: Facts, name: str) -> str:
-    return show(facts.problem.tolerance.get(name, 0.0))
+    allowed = facts.problem.tolerance.get(name)
+    return "–" if allowed is None else show(allowed)
 
 
 def answers(facts: Facts) -> list[dict[str, str]]:
-    """A row for each arm, best ones first: status, pulls, means with limits, and since when that is certain."""
+    """A row for each arm, best ones first: status, since when that is certain, pulls, means with limits."""
     rows = []
     for verdict in facts.verdicts:
+        first = facts.since.get(verdict.arm)
         row = {"arm": verdict.arm, "status": f"{MARKS[verdict.status]} {verdict.status}"}
+        row |= {"since sample": "–" if first is None else f"{first:,}", "pulls": f"{verdict.pulls:,}"}
         for name, direction in facts.problem.objectives.items():
             limits = verdict.mean[name], verdict.low[name], verdict.high[name]
             row[f"{name} {ARROWS[direction]}"] = show_interval(*limits) if verdict.pulls else "–"
-        first = facts.since.get(verdict.arm)
-        row |= {"pulls": f"{verdict.pulls:,}", "certain since": "–" if first is None else f"sample {first:,}"}
         rows.append(row)
     return rows
 

@@ -51,10 +51,10 @@ def draw_result(
     return figure
 
 
-def remarks(result: Result, problem: Problem) -> list[str]:
-    """What the picture of a result does not show."""
+def remarks(result: Result, problem: Problem, elsewhere: Sequence[str] = ()) -> list[str]:
+    """What the picture of a result does not show, nor one of rows for each of the objectives shown `elsewhere`."""
     seen = [verdict for verdict in result.verdicts.values() if verdict.pulls > 0]
-    return _remarks(result, problem, [axis(problem, seen, name) for name in _chosen(problem, None)])
+    return _remarks(result, problem, [axis(problem, seen, name) for name in _chosen(problem, None)], elsewhere)
 
 
 def _chosen(problem: Problem, objectives: Sequence[str] | None) -> list[str]:
@@ -165,13 +165,13 @@ def _title(result: Result, longest: int) -> str:
     return f"Certain so far: {found or 'no arm'}; undecided: {statuses.count(UNDECIDED)} of {len(statuses)} arms"
 
 
-def _remarks(result: Result, problem: Problem, axes: list[Axis]) -> list[str]:
+def _remarks(result: Result, problem: Problem, axes: list[Axis], elsewhere: Sequence[str] = ()) -> list[str]:
     """What the picture does not show."""
     remarks = []
-    hidden = _hidden_constraints(problem, axes)
+    hidden = _hidden_constraints(problem, axes, elsewhere)
     if hidden:
         remarks.append(f"Not drawn, as no two objectives shown hold it all: {'; '.join(hidden)}.")
-    if len(axes) < len(problem.objectives):
+    if len(axes) + len(elsewhere) < len(problem.objectives):
         remarks.append(f"Shown: {len(axes)} of {len(problem.objectives)} objectives.")
     unseen = [verdict.arm for verdict in result.verdicts.values() if verdict.pulls == 0]
     if unseen:
@@ -186,10 +186,10 @@ def _shading(problem: Problem, axes: list[Axis]) -> str:
     return "constraints on these two hold" if _hidden_constraints(problem, axes) else "constraints hold"
 
 
-def _hidden_constraints(problem: Problem, axes: list[Axis]) -> list[str]:
+def _hidden_constraints(problem: Problem, axes: list[Axis], elsewhere: Sequence[str] = ()) -> list[str]:
     """Constraints that no panel can show."""
     places = [shown.place for shown in axes]
     pairs: list[tuple[int, int | None]] = [(x, y) for x in places for y in places if x < y]
-    pairs += [(places[0], None)]
+    pairs += [(places[0], None), *((list(problem.objectives).index(name), None) for name in elsewhere)]
     shown = {plane.text for x, y in pairs for plane in half_planes(problem.constraints, x, y)[0]}
     return [row.text for row in problem.constraints if row.text not in shown]

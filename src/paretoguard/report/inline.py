@@ -23,6 +23,7 @@ _DARK = {
     "#b9ccc1": "#3f5a4d",
     "#3c4a43": "#a9bdb3",
 }
+READABLE = 0.95  # CSS pixels for a point, at least: on narrow screens a picture scrolls
 _COLOUR = re.compile(r"#[0-9a-f]{6}\b")
 
 
@@ -58,6 +59,7 @@ def inline(figure: "Figure", name: str, title: str, description: str) -> Picture
             Html(body),
             viewBox=f"0 0 {width:g} {height:g}",
             role="img",
+            style=f"min-width:{READABLE * width:.0f}px",
             **label,
         ),
         colours,
@@ -74,10 +76,10 @@ def _variable(colour: str) -> str:
 
 
 def _darkened(colour: str) -> str:
-    """The colour for dark pages; greys stay greys, from the paper's to nearly white.
+    """The colour for dark pages; greys stay greys, from nearly black to nearly white.
 
     >>> _darkened("#222222"), _darkened("#f4f4f4")
-    ('#d5d5d5', '#20242…')
+    ('#d5d5d5', '#232323')
     """
     if colour in _DARK:
         return _DARK[colour]

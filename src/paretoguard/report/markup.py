@@ -34,13 +34,13 @@ def table(caption: str, rows: Sequence[Mapping[str, str]], *, right: Sequence[st
     columns = list(rows[0])
     head = tag("tr", *(tag("th", name, scope="col", role="columnheader") for name in columns), role="row")
     body = [_row(columns, row, right) for row in rows]
-    return tag(
-        "table",
-        tag("caption", caption),
-        tag("thead", head, role="rowgroup"),
-        tag("tbody", *body, role="rowgroup"),
-        role="table",
-    )
+    parts = tag("caption", caption), tag("thead", head, role="rowgroup"), tag("tbody", *body, role="rowgroup")
+    return scrolling(tag("table", *parts, role="table"), caption)
+
+
+def scrolling(part: Html, label: str) -> Html:
+    """A part that may be wider than the screen."""
+    return tag("div", part, class_="scroll", tabindex="0", role="region", aria_label=label)
 
 
 def _row(columns: Sequence[str], row: Mapping[str, str], right: Sequence[str]) -> Html:

@@ -9,7 +9,7 @@ from paretoguard.report.front import draw_result, remarks
 from paretoguard.report.growth import draw_growth
 from paretoguard.report.guards import draw_guards, guards
 from paretoguard.report.inline import Picture, inline, rules
-from paretoguard.report.markup import Html, joined, listed, pairs, table, tag
+from paretoguard.report.markup import Html, joined, listed, pairs, scrolling, table, tag
 from paretoguard.report.page_style import DARK, PRINT, STYLE
 from paretoguard.verdict import MARKS, Verdict
 
@@ -56,7 +56,7 @@ def _header(facts: Facts, sections: list[Section]) -> Html:
     result = facts.result
     tiles = [
         ("state", STATES[result.stopped]),
-        ("results that count", f"{result.samples:,}"),
+        ("results", f"{result.samples:,}"),
         ("guarantee", result.guarantee),
         ("accepted error δ", f"{result.delta:g}"),
         ("last event", moment(facts.last)[:10]),
@@ -75,9 +75,9 @@ def _header(facts: Facts, sections: list[Section]) -> Html:
 
 def _alarms(facts: Facts) -> list[Html]:
     """What nobody must miss."""
-    said = [f"The ledger was changed after it was written: {facts.broken}."] if facts.broken else []
-    said += [f"Note: {note}." for note in facts.result.notes]
-    return [tag("p", words, class_="alarm") for words in said]
+    broken = f"The ledger was changed after it was written: {facts.broken}."
+    alarms = [tag("p", broken, class_="alarm")] if facts.broken else []
+    return alarms + [tag("p", f"Note: {note}.", class_="note") for note in facts.result.notes]
 
 
 def _section(section: Section) -> Html:
@@ -98,19 +98,27 @@ def _question(facts: Facts) -> Section:
     if facts.problem.constraint_texts:
         parts.append(table("Constraints on the means", say.constraints(facts)))
     accepted = f"The probability of any wrong claim that is accepted: δ = {facts.result.delta:g}."
-    parts += [tag("p", f"Arms: {', '.join(facts.problem.arms)}."), tag("p", accepted)]
+    parts += [tag("p", f"Arms: {say.arms(facts)}"), tag("p", accepted)]
     return Section("question", "The question", parts)
 
 
 def _answer(facts: Facts) -> Section:
     rows = [
-        {**row, "status": _status(verdict)} for row, verdict in zip(say.answers(facts), facts.verdicts, strict=True)
+        {**{column: _limited(cell) for column, cell in row.items()}, "arm": verdict.arm, "status": _status(verdict)}
+        for row, verdict in zip(say.answers(facts), facts.verdicts, strict=True)
     ]
-    shown = table("Arms, the best ones first: means, with confidence limits", rows, right=("pulls",))
+    caption = "Arms, the best ones first: since which sample their status is certain, and means with confidence limits"
+    shown = table(caption, rows, right=("since sample", "pulls"))
     parts = [tag("p", f"{facts.result.headline()}. {say.measured(facts)}"), shown]
     if facts.retractions:
         parts.append(table("Results that were left out", say.left_out(facts)))
     return Section("answer", "The answer", parts)
+
+
+def _limited(cell: str) -> Html:
+    """A mean with its limits, which stay in one line."""
+    mean, bracket, limits = cell.partition(" [")
+    return tag("span", f"{mean} ", tag("span", f"[{limits}", class_="limits")) if bracket else tag("span", cell)
 
 
 def _guarantee(facts: Facts) -> Section:
@@ -138,8 +146,12 @@ def _status(verdict: Verdict) -> Html:
 def _front(facts: Facts, pictures: dict[str, Picture]) -> Section:
     if "front" not in pictures:
         return Section("front", "The arms in a picture", [tag("p", "There is no result to show yet.")])
-    words = "Marks: estimated means. Boxes: confidence limits. Shaded: where the constraints hold."
-    parts = [_figure(pictures["front"], " ".join([words, *remarks(facts.result, facts.problem)]))]
+    limits = "Boxes" if len(facts.problem.compared) > 1 else "Lines"
+    shaded = " Shaded: where the constraints hold." if facts.problem.constraints else ""
+    words = f"Marks: estimated means. {limits}: confidence limits.{shaded}"
+    parts = [
+        _figure(pictures["front"], " ".join([words, *remarks(facts.result, facts.problem, guards(facts.problem))]))
+    ]
     if "guards" in pictures:
         words = "Objectives that only guard: they do not count in dominance, but their constraints do."
         parts.append(_figure(pictures["guards"], words))
@@ -151,7 +163,7 @@ def _growth(facts: Facts, pictures: dict[str, Picture]) -> Section:
     if "growth" not in pictures:
         return Section("growth", title, [tag("p", "There is no result to show yet.")])
     words = (
-        "Rows: an arm is darker while more samples go to it; its mark stands where its status was certain for good. "
+        "Rows: an arm is stronger while more samples go to it; its mark stands where its status was certain for good. "
         "Lines: evidence for that status over what is required, until it was certain."
     )
     if facts.retractions:
@@ -160,8 +172,7 @@ def _growth(facts: Facts, pictures: dict[str, Picture]) -> Section:
 
 
 def _figure(picture: Picture, caption: str) -> Html:
-    shown = tag("div", picture.markup, class_="scroll", tabindex="0", role="group", aria_label="Picture, may scroll")
-    return tag("figure", shown, tag("figcaption", caption))
+    return tag("figure", scrolling(picture.markup, "Picture"), tag("figcaption", caption))
 
 
 def _protocol(facts: Facts) -> Section:

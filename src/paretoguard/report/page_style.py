@@ -6,7 +6,7 @@ STYLE = """
 --alarm:#8f1d1d;--alarm-soft:#fdeeee}
 *{box-sizing:border-box}
 html{-webkit-text-size-adjust:100%;text-size-adjust:100%}
-body{margin:0 auto;max-width:52rem;padding:1.5rem 1.25rem 3rem;background:var(--paper);color:var(--ink);
+body{margin:0 auto;max-width:58rem;padding:1.5rem 1.25rem 3rem;background:var(--paper);color:var(--ink);
 font:1rem/1.55 system-ui,-apple-system,"Segoe UI",Roboto,"Helvetica Neue",Arial,sans-serif;overflow-wrap:break-word}
 h1{font-size:1.9rem;line-height:1.2;margin:0 0 .6rem}
 h2{font-size:1.3rem;line-height:1.3;margin:2.8rem 0 .8rem;padding-top:1rem;border-top:1px solid var(--line)}
@@ -18,19 +18,21 @@ a{color:var(--link)}
 .kind{margin:0;color:var(--quiet);font-size:.9rem}
 .answer{font-size:1.3rem;line-height:1.4;font-weight:600;margin:.2rem 0 1.1rem}
 .quiet,caption,figcaption,footer{color:var(--quiet);font-size:.9rem}
-.alarm{border-left:.3rem solid var(--alarm);background:var(--alarm-soft);padding:.6rem .9rem}
+.note,.alarm{border-left:.3rem solid var(--quiet);background:var(--soft);padding:.6rem .9rem}
+.alarm{border-color:var(--alarm);background:var(--alarm-soft)}
 .tiles{display:grid;grid-template-columns:repeat(auto-fit,minmax(8.5rem,1fr));gap:.6rem;margin:0 0 1.2rem}
 .tiles div{background:var(--soft);border-radius:.4rem;padding:.55rem .8rem}
 .tiles dt{color:var(--quiet);font-size:.82rem}
 .tiles dd{margin:0;font-weight:600}
 nav ul{display:flex;flex-wrap:wrap;gap:.2rem 1.1rem;list-style:none;padding:0;font-size:.92rem}
 nav li+li{margin:0}
-table{border-collapse:collapse;width:100%;margin:.6rem 0 1.2rem;font-size:.93rem;font-variant-numeric:tabular-nums}
+table{border-collapse:collapse;width:100%;margin:.6rem 0 1.2rem;font-size:.9rem;font-variant-numeric:tabular-nums}
 caption{text-align:left;padding:0 0 .4rem}
 th,td{padding:.42rem .7rem .42rem 0;text-align:left;vertical-align:top;border-bottom:1px solid var(--line)}
 thead th{color:var(--quiet);font-weight:600;font-size:.85rem;border-bottom:2px solid var(--line);vertical-align:bottom}
 tbody th{font-weight:600}
-.number{text-align:right}
+.number{text-align:right;padding-right:1.1rem}
+.limits{white-space:nowrap;color:var(--quiet)}
 .status{font-weight:600;white-space:nowrap}
 .optimal{color:var(--optimal)}.dominated{color:var(--dominated)}
 .infeasible{color:var(--infeasible)}.undecided{color:var(--undecided)}
@@ -45,7 +47,7 @@ border-bottom:1px solid var(--line)}
 figure{margin:1rem 0 1.4rem}
 .scroll{overflow-x:auto}
 .scroll:focus-visible{outline:2px solid var(--link);outline-offset:2px}
-svg{display:block;width:100%;min-width:33rem;height:auto}
+svg{display:block;width:100%;height:auto;fill:var(--ink)}
 svg *{stroke-linejoin:round;stroke-linecap:butt}
 svg [id*=QuadMesh]{shape-rendering:crispEdges}
 figcaption{margin-top:.5rem}
@@ -76,8 +78,10 @@ body{max-width:none;padding:0;font-size:10pt}
 nav{display:none}
 h2,h3{break-after:avoid}
 tr,figure,.whys>div,.tiles,.facts div{break-inside:avoid}
-thead{display:table-header-group}
-svg{min-width:0}
+thead{display:table-header-group;break-after:avoid}
+caption{break-after:avoid}
+tbody tr:first-child{break-before:avoid}
+svg{min-width:0!important;max-height:135mm}
 .scroll{overflow:visible}
 pre{break-inside:auto}
 *{print-color-adjust:exact;-webkit-print-color-adjust:exact}

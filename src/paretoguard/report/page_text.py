@@ -8,7 +8,7 @@ from paretoguard.report import facts as say
 from paretoguard.report.facts import STATES, Facts
 from paretoguard.verdict import MARKS
 
-_SIGNS = re.compile(r"([\\`*_{}\[\]<>#|~])")
+_SIGNS = re.compile(r"([\\`*_{}\[\]<>#|~&])")
 
 
 def markdown(facts: Facts) -> str:
@@ -32,7 +32,8 @@ def _question(facts: Facts) -> list[str]:
     blocks = ["## The question", _plain(say.question(facts)), _table(say.objectives(facts))]
     if facts.problem.constraint_texts:
         blocks.append(_table(say.constraints(facts)))
-    return [*blocks, f"Arms: {_plain(', '.join(facts.problem.arms))}. Accepted error: δ = {facts.result.delta:g}."]
+    accepted = f"The probability of any wrong claim that is accepted: δ = {facts.result.delta:g}."
+    return [*blocks, f"Arms: {_plain(say.arms(facts))}", accepted]
 
 
 def _answer(facts: Facts) -> list[str]:
