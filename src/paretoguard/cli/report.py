@@ -61,9 +61,7 @@ def _format(style: str | None, out: Path | None) -> str:
     if style is not None or out is None:
         return style or "md"
     if out.suffix.lower() not in FORMATS:
-        raise FileError(
-            f"the format of '{out}' is not known: its name should end in .html, .md or .json; or say --format"
-        )
+        raise FileError(f"'{out}' does not end in .html, .md or .json; rename it, or say --format")
     return FORMATS[out.suffix.lower()]
 
 
