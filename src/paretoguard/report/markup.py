@@ -32,8 +32,13 @@ def joined(parts: Iterable[str], between: str = "") -> Html:
 def table(caption: str, rows: Sequence[Mapping[str, str]], *, right: Sequence[str] = ()) -> Html:
     """A table with a header for each column and each row; on narrow screens each row is a card."""
     columns = list(rows[0])
-    head = tag("tr", *(tag("th", name, scope="col", role="columnheader") for name in columns), role="row")
-    body = [_row(columns, row, right) for row in rows]
+    kinds = ["number" if name in right else "words" for name in columns]
+    heads = (
+        tag("th", name, scope="col", role="columnheader", class_=kind)
+        for name, kind in zip(columns, kinds, strict=True)
+    )
+    head = tag("tr", *heads, role="row")
+    body = [_row(row, columns, kinds) for row in rows]
     parts = tag("caption", caption), tag("thead", head, role="rowgroup"), tag("tbody", *body, role="rowgroup")
     return scrolling(tag("table", *parts, role="table"), caption)
 
@@ -43,11 +48,9 @@ def scrolling(part: Html, label: str) -> Html:
     return tag("div", part, class_="scroll", tabindex="0", role="region", aria_label=label)
 
 
-def _row(columns: Sequence[str], row: Mapping[str, str], right: Sequence[str]) -> Html:
-    first, *others = columns
-    cells = [tag("th", row[first], scope="row", role="rowheader")]
-    for name in others:
-        kind = "number" if name in right else "words"
+def _row(row: Mapping[str, str], columns: Sequence[str], kinds: Sequence[str]) -> Html:
+    cells = [tag("th", row[columns[0]], scope="row", role="rowheader")]
+    for name, kind in zip(columns[1:], kinds[1:], strict=True):
         cells.append(tag("td", row[name], role="cell", class_=kind, data_label=name))
     return tag("tr", *cells, role="row")
 

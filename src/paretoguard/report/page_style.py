@@ -21,7 +21,7 @@ a{color:var(--link)}
 .note,.alarm{border-left:.3rem solid var(--quiet);background:var(--soft);padding:.6rem .9rem}
 .alarm{border-color:var(--alarm);background:var(--alarm-soft)}
 .tiles{display:grid;grid-template-columns:repeat(auto-fit,minmax(8.5rem,1fr));gap:.6rem;margin:0 0 1.2rem}
-.tiles div{background:var(--soft);border-radius:.4rem;padding:.55rem .8rem}
+.tiles div{background:var(--soft);border-radius:.4rem;padding:.55rem .8rem;margin:0}
 .tiles dt{color:var(--quiet);font-size:.82rem}
 .tiles dd{margin:0;font-weight:600}
 nav ul{display:flex;flex-wrap:wrap;gap:.2rem 1.1rem;list-style:none;padding:0;font-size:.92rem}
@@ -31,7 +31,7 @@ caption{text-align:left;padding:0 0 .4rem}
 th,td{padding:.42rem .7rem .42rem 0;text-align:left;vertical-align:top;border-bottom:1px solid var(--line)}
 thead th{color:var(--quiet);font-weight:600;font-size:.85rem;border-bottom:2px solid var(--line);vertical-align:bottom}
 tbody th{font-weight:600}
-.number{text-align:right;padding-right:1.1rem}
+td.number,th.number{text-align:right;padding-right:1.1rem}
 .limits{white-space:nowrap;color:var(--quiet)}
 .status{font-weight:600;white-space:nowrap}
 .optimal{color:var(--optimal)}.dominated{color:var(--dominated)}
@@ -54,17 +54,18 @@ figcaption{margin-top:.5rem}
 pre{background:var(--soft);border-radius:.4rem;padding:.8rem 1rem;overflow-x:auto;white-space:pre-wrap;
 overflow-wrap:anywhere;font:.85rem/1.5 ui-monospace,SFMono-Regular,Menlo,Consolas,monospace}
 footer{margin-top:3rem;padding-top:1rem;border-top:1px solid var(--line)}
-@media (max-width:40rem){
+@media screen and (max-width:40rem){
 body{padding:1rem 1rem 2rem}
 h1{font-size:1.55rem}.answer{font-size:1.15rem}
 .tiles{grid-template-columns:1fr 1fr}
 thead{position:absolute;width:1px;height:1px;overflow:hidden;clip-path:inset(50%)}
 table,tbody,tr,th,td,caption{display:block}
 tr{padding:.55rem 0;border-bottom:1px solid var(--line)}
-th,td,.number{border:0;padding:.12rem 0;text-align:left}
+th,td,td.number{border:0;padding:.12rem 0;text-align:left}
 td{display:grid;grid-template-columns:9rem 1fr;gap:.6rem}
 td::before{content:attr(data-label);color:var(--quiet)}
 .facts div{grid-template-columns:1fr}
+figcaption::before{content:"The picture scrolls sideways. "}
 }
 """
 DARK = """--paper:#15191c;--ink:#e4e7e9;--quiet:#a3adb3;--line:#353d42;--soft:#1f2529;
