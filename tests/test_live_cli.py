@@ -16,7 +16,7 @@ from typer.testing import CliRunner
 from paretoguard.cli.app import app
 
 ROOT = Path(__file__).parents[1]
-COMMANDS = ("create", "ask", "tell", "retract", "status", "list", "export", "import")
+COMMANDS = ("create", "ask", "tell", "retract", "status", "report", "list", "export", "import")
 PROBLEM = """name = "ab"
 evidence = "practical"
 arms = ["a", "b"]

@@ -12,7 +12,7 @@ from paretoguard.engine.loop import decide_next, draw_reward, observe_result, se
 from paretoguard.engine.probe import progress
 from paretoguard.engine.state import new_state
 from paretoguard.simulation.rewards import source
-from paretoguard.simulation.trace import Trace
+from paretoguard.simulation.trace import Growth, Trace
 from random_problems import random_instance
 from test_twin import EVIDENCE, POLICIES, twin_problem
 from twin import INF, Twin
@@ -61,13 +61,20 @@ def test_a_run_that_stops_on_present_claims_ends_with_all_of_them_certified() ->
 
 
 def test_an_arm_whose_certificate_has_lapsed_counts_from_when_it_had_it() -> None:
-    cell = pg.simulate("simplex", algorithms="racing", runs=1).cells[0]
     statuses = np.array(
         [[3, 3, 2, 0, 0, 0], [3, 3, 0, 0, 1, 0], [0, 3, 2, 0, 0, 0], [0, 3, 2, 1, 1, 0]], dtype=np.uint8
     )
     pulls = np.array([[1, 1, 1, 1, 1, 1], [2, 1, 2, 1, 2, 2], [2, 1, 2, 2, 2, 2], [2, 1, 2, 2, 3, 3]])
     answer = np.array([3, 3, 2, 1, 1, 2], dtype=np.uint8)
-    made = Trace(cell, 0, 1, "answered", False, answer, pulls.sum(axis=1), pulls, statuses, np.zeros((4, 6)))
+    made = Growth(
+        arms=tuple("abcdef"),
+        stopped="answered",
+        answer=answer,
+        samples=pulls.sum(axis=1),
+        pulls=pulls,
+        statuses=statuses,
+        progress=np.zeros((4, 6)),
+    )
     assert made.certified().tolist() == [0, 0, 2, 3, 3, 3]
     early = dataclasses.replace(made, answer=np.array([0, 3, 2, 0, 1, 0], dtype=np.uint8), stopped="budget")
     assert early.certified().tolist() == [-1, 0, 2, -1, 3, -1]

@@ -333,6 +333,11 @@ class Trial:
         present = zip(self.problem.arms, statuses, strict=True)
         return {arm: self._kept[arm][0].status if arm in self._kept else STATUSES[code] for arm, code in present}
 
+    def since(self) -> dict[str, int]:
+        """After how many samples the verdicts that are kept for good (see `_settle`) were certain first."""
+        self._settle()
+        return {arm: samples for arm, (_, samples) in self._kept.items()}
+
     def _settle(self) -> tuple[NDArray[uint8], NDArray[int64]]:
         """Each arm's status by the present evidence, and the arm next to it on its chain of dominance (or -1).
 

@@ -4,7 +4,7 @@ from typing import Annotated
 
 import typer
 
-from paretoguard.cli import ask, create, demo, paper, plan, retract, run, simulate, status, tell, transfer
+from paretoguard.cli import ask, create, demo, paper, plan, report, retract, run, simulate, status, tell, transfer
 from paretoguard.cli.failures import Commands
 from paretoguard.cli.options import prose
 from paretoguard.version import __version__
@@ -35,6 +35,7 @@ for name, function, examples in (
     ("tell", tell.tell, tell.EXAMPLES),
     ("retract", retract.retract, retract.EXAMPLES),
     ("status", status.status, status.EXAMPLES),
+    ("report", report.report, report.EXAMPLES),
     ("list", status.list_, status.LIST_EXAMPLES),
     ("export", transfer.export, transfer.EXPORT_EXAMPLES),
     ("import", transfer.import_, transfer.IMPORT_EXAMPLES),

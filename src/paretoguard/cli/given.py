@@ -1,6 +1,6 @@
 """What a user names on the command line: a problem file or a named instance; lists with commas; files to write."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from difflib import get_close_matches
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -97,6 +97,17 @@ def check_writable(*paths: Path | None) -> None:
             raise FileError(f"cannot write '{path}': it is a directory")
         if not path.parent.is_dir():
             raise FileError(f"cannot write '{path}': there is no directory '{path.parent}'")
+
+
+def write_whole(lines: Iterable[str], out: Path) -> None:
+    """Write a file; whatever fails, one of that name stays as it was."""
+    partial = out.with_name(f".{out.name}.part")
+    try:
+        with partial.open("w", encoding="utf-8", newline="\n") as file:
+            file.writelines(lines)
+        partial.replace(out)
+    finally:
+        partial.unlink(missing_ok=True)
 
 
 def check_picture(path: Path | None) -> None:

@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -34,13 +33,6 @@ def address(storage: str | None) -> str:
     return storage or os.environ.get(VARIABLE) or DEFAULT
 
 
-def race_place(path: Path) -> tuple[str, str]:
-    """The experiment's name and the URL of the ledger of the race of a problem file, which lies beside it."""
-    from paretoguard import files
-
-    return files.load(path).problem.name or path.stem, f"sqlite:///{path.with_suffix('.db')}"
-
-
 @contextmanager
 def ledgers(storage: str | None) -> "Iterator[Storage]":
     """The database, closed at the end."""
@@ -59,11 +51,18 @@ def opened(name: str, storage: str | None) -> "Iterator[Experiment]":
         yield Experiment.open(name, place)
 
 
+def race_place(path: Path) -> tuple[str, str]:
+    """The name and the database of the race of a problem file: its ledger lies beside it."""
+    from paretoguard import files
+
+    return files.load(path).problem.name or path.stem, f"sqlite:///{path.with_suffix('.db')}"
+
+
 def moment(seconds: float | None) -> str | None:
     """A time as people and programs read it."""
-    if seconds is None:
-        return None
-    return datetime.fromtimestamp(seconds, UTC).isoformat(timespec="seconds").replace("+00:00", "Z")
+    from paretoguard.experiment import events
+
+    return None if seconds is None else events.moment(seconds)
 
 
 def shown(ticket: "Ticket") -> dict[str, Any]:

@@ -35,9 +35,14 @@ def remarks() -> Screen:
     return Screen(stderr=True)
 
 
+def as_json(content: Mapping[str, Any]) -> str:
+    """One JSON object; what is not a number is null."""
+    return json.dumps(_finite(content), indent=2, ensure_ascii=False, allow_nan=False) + "\n"
+
+
 def print_json(content: Mapping[str, Any]) -> None:
-    """One JSON object on stdout; what is not a number is null."""
-    sys.stdout.write(json.dumps(_finite(content), indent=2, ensure_ascii=False, allow_nan=False) + "\n")
+    """One JSON object on stdout."""
+    sys.stdout.write(as_json(content))
     sys.stdout.flush()
 
 

@@ -1,7 +1,6 @@
 """`paretoguard export` and `import`: ledgers as files."""
 
 import sys
-from collections.abc import Iterable
 from pathlib import Path
 from typing import Annotated
 
@@ -28,7 +27,7 @@ def export(
     storage: Place = None,
 ) -> None:
     """Write the ledger of an experiment as JSON lines."""
-    from paretoguard.cli.given import check_writable
+    from paretoguard.cli.given import check_writable, write_whole
     from paretoguard.experiment import transfer
 
     check_writable(out)
@@ -38,17 +37,7 @@ def export(
             sys.stdout.writelines(lines)
             sys.stdout.flush()
         else:
-            _write(lines, out)
-
-
-def _write(lines: Iterable[str], out: Path) -> None:
-    partial = out.with_name(f".{out.name}.part")  # whatever fails, a file of that name stays as it was
-    try:
-        with partial.open("w", encoding="utf-8", newline="\n") as file:
-            file.writelines(lines)
-        partial.replace(out)
-    finally:
-        partial.unlink(missing_ok=True)
+            write_whole(lines, out)
 
 
 def import_(

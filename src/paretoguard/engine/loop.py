@@ -149,6 +149,13 @@ def observe_result(space: Space, state: State, arm: int, row: NDArray[float64]) 
 
 
 @entry
+def observe_results(space: Space, state: State, arms: NDArray[int64], rows: NDArray[float64]) -> None:
+    """Take many results, one after the other: arms [n] and values [n, d] as in `observe_result`."""
+    for k in range(arms.shape[0]):
+        observe(space, state, arms[k], rows[k])
+
+
+@entry
 def decide_next(policy: NamedTuple, evidence: NamedTuple, space: Space, state: State) -> int:
     """How many arms are queued in `state.queue`; 0 means that the answer is found."""
     return int(decide(policy, evidence, space, state))

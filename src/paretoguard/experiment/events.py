@@ -8,6 +8,7 @@ or takes away an event later must change every hash after it, up to the one that
 import hashlib
 import json
 from collections.abc import Iterable
+from datetime import UTC, datetime
 from typing import Any, NamedTuple
 
 from paretoguard.errors import LedgerError
@@ -94,6 +95,15 @@ def read(line: str, sequence: int) -> Entry:
     if entry.kind not in KINDS:
         raise LedgerError(f"event {sequence} is of the unknown kind {entry.kind!r}; expected one of {', '.join(KINDS)}")
     return entry
+
+
+def moment(seconds: float) -> str:
+    """The time of an event, as people and programs read it.
+
+    >>> moment(0.0)
+    '1970-01-01T00:00:00Z'
+    """
+    return datetime.fromtimestamp(seconds, UTC).isoformat(timespec="seconds").replace("+00:00", "Z")
 
 
 def first_break(events: Iterable[Event], head: tuple[int, str] | None = None) -> str:

@@ -199,6 +199,10 @@ class Experiment:
         """Each arm's verdict."""
         return dict(self.result().verdicts)
 
+    def since(self) -> dict[str, int]:
+        """After how many samples the verdicts that are kept for good were certain first."""
+        return self._fold().trial.since()
+
     def status(self) -> Status:
         """Where the experiment stands."""
         fold = self._fold()

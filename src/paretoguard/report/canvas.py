@@ -14,12 +14,12 @@ from paretoguard.errors import FileError
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-_METADATA: dict[str, dict[str, Any]] = {
+METADATA: dict[str, dict[str, Any]] = {
     ".png": {"Software": None},
     ".svg": {"Date": None, "Creator": None},
     ".pdf": {"CreationDate": None, "Creator": None, "Producer": None},
 }
-SUFFIXES = tuple(_METADATA)
+SUFFIXES = tuple(METADATA)
 DPI = 160
 _SETTINGS = {
     "font.family": "DejaVu Sans",  # comes with matplotlib: the same on every machine
@@ -70,7 +70,7 @@ def save(figure: "Figure", target: "str | PathLike[str] | Figure | None") -> Non
     path = picture_path(target)
     suffix = path.suffix.lower()
     try:
-        figure.savefig(path, format=suffix[1:], dpi=DPI, metadata=_METADATA[suffix])
+        figure.savefig(path, format=suffix[1:], dpi=DPI, metadata=METADATA[suffix])
     except OSError as error:
         raise FileError(f"cannot write {path}: {error.strerror or error}") from error
 

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from paretoguard.problem import STATUSES
 from paretoguard.report.labels import short
 from paretoguard.report.palette import HALO, ORDER, line_style
-from paretoguard.simulation.trace import Trace
+from paretoguard.simulation.trace import Growth
 from paretoguard.verdict import OPTIMAL
 
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ NAMED = 3  # the arms certified last
 LEVELS = (0.8, 0.5, 0.2)  # where along their lines these are named, so that names do not meet
 
 
-def draw_lines(axes: "Axes", trace: Trace, arms: NDArray[int64]) -> None:
+def draw_lines(axes: "Axes", trace: Growth, arms: NDArray[int64]) -> None:
     """The lines of these arms until they were certified, what they had to reach, and the names of the last ones."""
     looks = np.where(trace.answer == 0, len(trace.samples) - 1, trace.certified())
     last = arms[np.lexsort((-trace.pulls[-1, arms], -looks[arms]))[:NAMED]]
@@ -49,7 +49,7 @@ def draw_lines(axes: "Axes", trace: Trace, arms: NDArray[int64]) -> None:
 
 
 def _write_name(
-    axes: "Axes", trace: Trace, arm: int, end: int, level: float, written: Sequence[tuple[float, float]]
+    axes: "Axes", trace: Growth, arm: int, end: int, level: float, written: Sequence[tuple[float, float]]
 ) -> tuple[float, float]:
     """The name of an arm beside its line, at the left where there is room; returns where, as shares of the axes."""
     from matplotlib.patheffects import withStroke
@@ -61,7 +61,7 @@ def _write_name(
         up += APART
     left = across < ROOM
     text = axes.annotate(
-        short(trace.cell.instance.problem.arms[arm]),
+        short(trace.arms[arm]),
         (samples, up),
         (4 if left else -4, 0),
         xycoords=("data", "axes fraction"),

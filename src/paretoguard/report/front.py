@@ -32,10 +32,12 @@ def draw_result(
     target: "str | PathLike[str] | Figure | None" = None,
     *,
     objectives: Sequence[str] | None = None,
+    words: bool = True,
 ) -> "Figure":
     """Draw a result; `target` is a file to write (.png, .svg, .pdf) or a figure to draw on.
 
     One objective: a row for each arm. Two: the plane. More: every pair of the first five, or of those in `objectives`.
+    Without `words` the answer is not written above it, nor what it is worth below.
     """
     chosen = _chosen(problem, objectives)
     if list(result.verdicts) != list(problem.arms):
@@ -44,9 +46,15 @@ def draw_result(
     axes = [axis(problem, seen, name) for name in chosen]
     drawing = {1: _draw_one, 2: _draw_pair}.get(len(axes), _draw_matrix)
     with look():
-        figure = drawing(result, problem, seen, axes, target)
+        figure = drawing(result if words else None, problem, seen, axes, target)
         save(figure, target)
     return figure
+
+
+def remarks(result: Result, problem: Problem, elsewhere: Sequence[str] = ()) -> list[str]:
+    """What the picture of a result does not show, nor one of rows for each of the objectives shown `elsewhere`."""
+    seen = [verdict for verdict in result.verdicts.values() if verdict.pulls > 0]
+    return _remarks(result, problem, [axis(problem, seen, name) for name in _chosen(problem, None)], elsewhere)
 
 
 def _chosen(problem: Problem, objectives: Sequence[str] | None) -> list[str]:
@@ -60,7 +68,7 @@ def _chosen(problem: Problem, objectives: Sequence[str] | None) -> list[str]:
     return list(objectives)
 
 
-def _draw_one(result: Result, problem: Problem, seen: list[Verdict], axes: list[Axis], target: Any) -> "Figure":
+def _draw_one(result: Result | None, problem: Problem, seen: list[Verdict], axes: list[Axis], target: Any) -> "Figure":
     height = min(1.9 + 0.3 * max(len(seen), 1), MOST_ROWS_INCHES)
     figure = figure_for(target, 7.2, height + HEIGHT)
     grid = figure.add_gridspec(2, 1, height_ratios=[height - 1.0, 0.6 * HEIGHT])
@@ -76,7 +84,7 @@ def _draw_one(result: Result, problem: Problem, seen: list[Verdict], axes: list[
     return figure
 
 
-def _draw_pair(result: Result, problem: Problem, seen: list[Verdict], axes: list[Axis], target: Any) -> "Figure":
+def _draw_pair(result: Result | None, problem: Problem, seen: list[Verdict], axes: list[Axis], target: Any) -> "Figure":
     figure = figure_for(target, 7.2, 5.6 + HEIGHT)
     grid = figure.add_gridspec(2, 1, height_ratios=[4.2, 0.6 * HEIGHT])
     panel, shares = Panel(figure.add_subplot(grid[0]), axes[0], axes[1], seen), figure.add_subplot(grid[1])
@@ -92,7 +100,9 @@ def _draw_pair(result: Result, problem: Problem, seen: list[Verdict], axes: list
     return figure
 
 
-def _draw_matrix(result: Result, problem: Problem, seen: list[Verdict], axes: list[Axis], target: Any) -> "Figure":
+def _draw_matrix(
+    result: Result | None, problem: Problem, seen: list[Verdict], axes: list[Axis], target: Any
+) -> "Figure":
     """Every pair of objectives below the diagonal; the words above it."""
     size = len(axes) - 1
     figure = figure_for(target, 2.6 + 2.9 * size, 1.8 + 2.5 * size + HEIGHT)
@@ -129,8 +139,10 @@ def settled(figure: "Figure") -> "RendererAgg":
     return RendererAgg(*figure.bbox.size, figure.dpi)  # type: ignore[no-untyped-call]
 
 
-def _add_words(figure: "Figure", result: Result, problem: Problem, axes: list[Axis]) -> None:
-    """The answer above, what it is worth below."""
+def _add_words(figure: "Figure", result: Result | None, problem: Problem, axes: list[Axis]) -> None:
+    """The answer above, what it is worth below; nothing where no result is given."""
+    if result is None:
+        return
     width = figure.get_figwidth()
     title = "\n".join(textwrap.wrap(_title(result, int(18 * width)), int(9.5 * width)))
     figure.suptitle(title, x=0.012, ha="left", weight="bold", size=13, parse_math=False)
@@ -153,13 +165,13 @@ def _title(result: Result, longest: int) -> str:
     return f"Certain so far: {found or 'no arm'}; undecided: {statuses.count(UNDECIDED)} of {len(statuses)} arms"
 
 
-def _remarks(result: Result, problem: Problem, axes: list[Axis]) -> list[str]:
+def _remarks(result: Result, problem: Problem, axes: list[Axis], elsewhere: Sequence[str] = ()) -> list[str]:
     """What the picture does not show."""
     remarks = []
-    hidden = _hidden_constraints(problem, axes)
+    hidden = _hidden_constraints(problem, axes, elsewhere)
     if hidden:
         remarks.append(f"Not drawn, as no two objectives shown hold it all: {'; '.join(hidden)}.")
-    if len(axes) < len(problem.objectives):
+    if len(axes) + len(elsewhere) < len(problem.objectives):
         remarks.append(f"Shown: {len(axes)} of {len(problem.objectives)} objectives.")
     unseen = [verdict.arm for verdict in result.verdicts.values() if verdict.pulls == 0]
     if unseen:
@@ -174,10 +186,10 @@ def _shading(problem: Problem, axes: list[Axis]) -> str:
     return "constraints on these two hold" if _hidden_constraints(problem, axes) else "constraints hold"
 
 
-def _hidden_constraints(problem: Problem, axes: list[Axis]) -> list[str]:
+def _hidden_constraints(problem: Problem, axes: list[Axis], elsewhere: Sequence[str] = ()) -> list[str]:
     """Constraints that no panel can show."""
     places = [shown.place for shown in axes]
     pairs: list[tuple[int, int | None]] = [(x, y) for x in places for y in places if x < y]
-    pairs += [(places[0], None)]
+    pairs += [(places[0], None), *((list(problem.objectives).index(name), None) for name in elsewhere)]
     shown = {plane.text for x, y in pairs for plane in half_planes(problem.constraints, x, y)[0]}
     return [row.text for row in problem.constraints if row.text not in shown]

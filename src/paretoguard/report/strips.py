@@ -11,7 +11,7 @@ from paretoguard.engine.claims import OPTIMAL as OPTIMAL_CODE
 from paretoguard.problem import STATUSES
 from paretoguard.report.labels import short
 from paretoguard.report.palette import QUIET, shades, small_marks
-from paretoguard.simulation.trace import Trace
+from paretoguard.simulation.trace import Growth
 from paretoguard.verdict import OPTIMAL
 
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 SLICES = 90  # of time, at most: fewer than looks, so that a slice holds several decisions
 
 
-def shown_arms(alike: Sequence[Trace], most: int) -> NDArray[int64]:
+def shown_arms(alike: Sequence[Growth], most: int) -> NDArray[int64]:
     """The arms of an instance to show in all its traces, in the problem's order.
 
     Optimal ones come first, then those with the largest share of the samples in any trace.
@@ -30,7 +30,7 @@ def shown_arms(alike: Sequence[Trace], most: int) -> NDArray[int64]:
     return np.sort(np.lexsort((-shares, ~optimal))[:most]).astype(int64)
 
 
-def shares(trace: Trace) -> tuple[NDArray[float64], NDArray[float64]]:
+def shares(trace: Growth) -> tuple[NDArray[float64], NDArray[float64]]:
     """Edges [n + 1] of slices of time, and each arm's share of the samples in each, [n, K]."""
     chosen = np.unique(np.linspace(0, len(trace.samples) - 1, SLICES).round().astype(int64))
     samples = np.concatenate([[0], trace.samples[chosen]])
@@ -38,7 +38,7 @@ def shares(trace: Trace) -> tuple[NDArray[float64], NDArray[float64]]:
     return samples.astype(float64), np.diff(pulls, axis=0) / np.diff(samples)[:, None]
 
 
-def draw_strips(axes: "Axes", trace: Trace, arms: NDArray[int64]) -> None:
+def draw_strips(axes: "Axes", trace: Growth, arms: NDArray[int64]) -> None:
     """The rows, the marks where arms were certified, the names at the left and the pulls at the right."""
     edges, share = shares(trace)
     edges[0] = max(edges[0], axes.get_xlim()[0])
@@ -54,7 +54,7 @@ def draw_strips(axes: "Axes", trace: Trace, arms: NDArray[int64]) -> None:
             axes.plot(when, height, clip_on=False, zorder=5, **style)
     axes.axvline(trace.samples[-1], color="#8A8A8A", linewidth=0.8, zorder=1)
     axes.set_ylim(0.45, len(arms) + 0.55)
-    names = trace.cell.instance.problem.arms
+    names = trace.arms
     axes.set_yticks(heights, [short(names[arm]) for arm in arms], fontsize=8)
     for label, arm in zip(axes.get_yticklabels(), arms, strict=True):
         weight = "bold" if STATUSES[trace.answer[arm]] == OPTIMAL else "normal"
@@ -65,7 +65,7 @@ def draw_strips(axes: "Axes", trace: Trace, arms: NDArray[int64]) -> None:
     _write_pulls(axes, trace, arms, heights)
 
 
-def _write_pulls(axes: "Axes", trace: Trace, arms: NDArray[int64], heights: NDArray[float64]) -> None:
+def _write_pulls(axes: "Axes", trace: Growth, arms: NDArray[int64], heights: NDArray[float64]) -> None:
     """Two columns at the right: pulls, and their share of all samples."""
     pulls = trace.pulls[-1]
     percent = 100 * pulls / max(int(pulls.sum()), 1)

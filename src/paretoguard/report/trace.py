@@ -14,7 +14,7 @@ from paretoguard.report.evidence_lines import draw_lines
 from paretoguard.report.legend import add_legend
 from paretoguard.report.palette import LOOKS, QUIET, line_style, shades, small_marks
 from paretoguard.report.strips import draw_strips, shown_arms
-from paretoguard.simulation.trace import Trace
+from paretoguard.simulation.trace import Growth, Trace
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -42,11 +42,11 @@ def draw_traces(traces: Sequence[Trace], target: "str | PathLike[str] | Figure |
         figure = figure_for(target, 7.2, 0.95 + HEAD * len(drawn) + sum(heights))
         figure.get_layout_engine().set(h_pad=0.02, hspace=0.0)  # type: ignore[union-attr, call-arg]
         grid = figure.add_gridspec(len(heights), 1, height_ratios=heights)
-        _add_legend(figure.add_subplot(grid[0]), drawn)
+        add_keys(figure.add_subplot(grid[0]), drawn)
         for place, (one, shown) in enumerate(zip(drawn, arms, strict=True)):
             strips = figure.add_subplot(grid[2 * place + 1])
             lines = figure.add_subplot(grid[2 * place + 2], sharex=strips)
-            _set_time(strips, lines, _alike(drawn, one))
+            set_time(strips, lines, _alike(drawn, one))
             draw_strips(strips, one, shown)
             draw_lines(lines, one, shown)
             _write_title(strips, one)
@@ -60,7 +60,7 @@ def _alike(traces: Sequence[Trace], one: Trace) -> list[Trace]:
     return [other for other in traces if other.cell.instance.name == one.cell.instance.name]
 
 
-def _set_time(strips: "Axes", lines: "Axes", alike: Sequence[Trace]) -> None:
+def set_time(strips: "Axes", lines: "Axes", alike: Sequence[Growth]) -> None:
     """One axis of samples for both parts, the same for all traces of an instance."""
     from matplotlib.ticker import FuncFormatter, MaxNLocator
 
@@ -114,7 +114,8 @@ def _add_words(figure: "Figure", drawn: Sequence[Trace], arms: Sequence[Any], nu
     figure.supxlabel("\n".join(lines), x=0.012, ha="left", size=7.5, color=QUIET)
 
 
-def _add_legend(axes: "Axes", drawn: Sequence[Trace]) -> None:
+def add_keys(axes: "Axes", drawn: Sequence[Growth]) -> None:
+    """What lines, marks and shades mean, in one line."""
     from matplotlib.lines import Line2D
     from matplotlib.patches import Patch
     from matplotlib.transforms import blended_transform_factory

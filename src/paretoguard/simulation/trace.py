@@ -36,27 +36,21 @@ class Done(NamedTuple):
     answer: NDArray[uint8]  # [K] statuses
 
 
-@dataclass(frozen=True, eq=False, repr=False)
-class Trace:
-    """A run at L looks, the last of them at its end. Statuses: 0 undecided, 1 optimal, 2 dominated, 3 infeasible.
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
+class Growth:
+    """How evidence grew, at L looks. Statuses: 0 undecided, 1 optimal, 2 dominated, 3 infeasible.
 
     `progress` is, for each arm, evidence over what is required for the status that `answer` gives it: 1 is certified,
     and below that it grows about as the pulls do (`engine.probe.progress`).
     """
 
-    cell: Cell
-    run: int
-    batch: int  # arms pulled before each decision
-    stopped: str  # "answered" or "budget"
-    wrong: bool  # is any claim of the answer false?
+    arms: tuple[str, ...]
+    stopped: str  # "answered", "budget" or "open"
     answer: NDArray[uint8]  # [K] statuses at the end
     samples: NDArray[int64]  # [L]
     pulls: NDArray[int64]  # [L, K]
     statuses: NDArray[uint8]  # [L, K] what is certified at that look
     progress: NDArray[float64]  # [L, K]
-
-    def __repr__(self) -> str:
-        return f"<run {self.run} of {self.cell}: {self.samples[-1]:,} samples, {len(self.samples)} looks>"
 
     def certified(self) -> NDArray[int64]:
         """The look at which each arm came to be certified for what it is in the answer, for good, [K]; -1 if undecided.
@@ -78,6 +72,19 @@ class Trace:
         found = end - np.argmax(begins[::-1], axis=0)
         return np.where(self.answer == UNDECIDED, -1, found).astype(int64)
 
+
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
+class Trace(Growth):
+    """A run at L looks, the last of them at its end."""
+
+    cell: Cell
+    run: int
+    batch: int  # arms pulled before each decision
+    wrong: bool  # is any claim of the answer false?
+
+    def __repr__(self) -> str:
+        return f"<run {self.run} of {self.cell}: {self.samples[-1]:,} samples, {len(self.samples)} looks>"
+
     def plot(self, target: "str | PathLike[str] | Figure | None" = None) -> "Figure":
         """Draw the run; `target` is a file to write (.png, .svg, .pdf) or a figure to draw on."""
         from paretoguard.report.trace import draw_traces
@@ -96,7 +103,7 @@ def trace(cell: Cell, design: Design, done: Done, looks: int = LOOKS) -> Trace:
     drawn_from, outcomes = source(cell.instance), new_outcomes(np.array([done.run], dtype=uint64), space.arms)
     budget, pace = settings.check_budget(design.budget), cohort(design.batch)
     samples, pulls, statuses, found = [], [], [], []
-    for goal in _goals(space.arms, done.samples, looks):
+    for goal in goals(space.arms, done.samples, looks):
         ahead = goal - int(state.tally[CLOCK])
         if ahead <= 0:  # a decision pulls several arms, and may have gone past this look
             continue
@@ -110,14 +117,25 @@ def trace(cell: Cell, design: Design, done: Done, looks: int = LOOKS) -> Trace:
     advance(policy, evidence, space, drawn_from, state, via, outcomes, 1, budget, pace)  # to the decision to stop
     _check_same(cell, done, outcomes)
     wrong = bool(cell.instance.problem.wrong(done.answer[None], cell.instance.means)[0])
-    looked = np.array(samples, dtype=int64), np.array(pulls), np.array(statuses), np.array(found)
-    return Trace(cell, done.run, design.batch, done.stopped, wrong, done.answer, *looked)
+    return Trace(
+        cell=cell,
+        run=done.run,
+        batch=design.batch,
+        wrong=wrong,
+        arms=cell.instance.problem.arms,
+        stopped=done.stopped,
+        answer=done.answer,
+        samples=np.array(samples, dtype=int64),
+        pulls=np.array(pulls),
+        statuses=np.array(statuses),
+        progress=np.array(found),
+    )
 
 
-def _goals(arms: int, samples: int, looks: int) -> list[int]:
+def goals(arms: int, samples: int, looks: int) -> list[int]:
     """When to look: every arm has been pulled once at the first look, and the run has ended at the last one."""
-    goals = np.geomspace(min(arms, samples), samples, looks).round()
-    return [int(goal) for goal in np.unique(goals)]
+    spread = np.geomspace(min(arms, samples), samples, looks).round()
+    return [int(goal) for goal in np.unique(spread)]
 
 
 def _check_same(cell: Cell, done: Done, outcomes: Outcomes) -> None:

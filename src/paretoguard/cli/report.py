@@ -1,0 +1,100 @@
+"""`paretoguard report`: a live experiment to hand over."""
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from paretoguard.cli.failures import fail
+from paretoguard.cli.ledgers import Place, ledgers, race_place
+from paretoguard.cli.options import Json
+from paretoguard.errors import FileError, SettingsError
+
+if TYPE_CHECKING:
+    from paretoguard.report.facts import Facts
+
+FORMATS = {".html": "html", ".htm": "html", ".md": "md", ".json": "json"}
+EXAMPLES = """[bold]Examples[/bold]
+  paretoguard report phase-2 -o phase-2.html
+  paretoguard report doses.toml -o doses.md     (a race: its ledger lies beside the file)
+  paretoguard report phase-2 --json
+
+The page needs nothing else: pictures are in it, scripts are not. The same ledger gives the same page."""
+
+
+def report(
+    what: Annotated[str, typer.Argument(metavar="NAME|FILE", help="The experiment, or the problem file of a race.")],
+    out: Annotated[
+        Path | None, typer.Option("--out", "-o", metavar="FILE", help="Where to write. \\[default: stdout]")
+    ] = None,
+    style: Annotated[
+        str | None,
+        typer.Option("--format", metavar="FORMAT", help="html, md or json. \\[default: as FILE ends, else md]"),
+    ] = None,
+    storage: Place = None,
+    json: Json = False,
+) -> None:
+    """Write a report: the question, the answer and why, what it is worth, how it came about, and the whole protocol."""
+    from paretoguard.cli.given import check_writable, write_whole
+    from paretoguard.cli.screen import remarks
+
+    if json and (out is not None or style not in (None, "json")):
+        raise fail("--json prints JSON on stdout; leave away -o and --format, or use --format json with -o")
+    chosen = "json" if json else _format(style, out)
+    check_writable(out)
+    name, place = _place(what, storage)
+    facts = _read(name, place)
+    text = _text(facts, chosen)
+    if out is None:
+        sys.stdout.write(text)
+        sys.stdout.flush()
+        return
+    write_whole([text], out)
+    remarks().print(f"report: {out}", soft_wrap=True)
+
+
+def _format(style: str | None, out: Path | None) -> str:
+    known = list(dict.fromkeys(FORMATS.values()))
+    if style is not None and style not in known:
+        raise SettingsError(f"--format is {style!r}; expected one of {', '.join(known)}")
+    if style is not None or out is None:
+        return style or "md"
+    if out.suffix.lower() not in FORMATS:
+        raise FileError(f"'{out}' does not end in .html, .md or .json; rename it, or say --format")
+    return FORMATS[out.suffix.lower()]
+
+
+def _place(what: str, storage: str | None) -> tuple[str, str | None]:
+    """The name of the experiment and its database; a name that ends in .toml is a problem file."""
+    path = Path(what)
+    if path.suffix.lower() != ".toml":
+        return what, storage
+    name, beside = race_place(path)
+    if storage is None and not path.with_suffix(".db").exists():
+        raise FileError(
+            f"there is no ledger '{path.with_suffix('.db')}' beside {path}: its race has not begun; if its experiment "
+            f"is elsewhere, give its name and --storage"
+        )
+    return name, storage or beside
+
+
+def _read(name: str, storage: str | None) -> "Facts":
+    from paretoguard.report.facts import read
+
+    with ledgers(storage) as place:
+        return read(name, place)
+
+
+def _text(facts: "Facts", chosen: str) -> str:
+    from paretoguard.cli.screen import as_json
+
+    if chosen == "html":
+        from paretoguard.report.page import page
+
+        return page(facts)
+    if chosen == "md":
+        from paretoguard.report.page_text import markdown
+
+        return markdown(facts)
+    return as_json(facts.to_dict())

@@ -1,0 +1,45 @@
+"""Objectives that only guard: beside each other, a row for each arm, its interval and where the constraints hold."""
+
+from os import PathLike
+from typing import TYPE_CHECKING
+
+from paretoguard.problem import Problem
+from paretoguard.report.axes import axis
+from paretoguard.report.canvas import figure_for, look, save
+from paretoguard.report.front import settled
+from paretoguard.report.rows import draw_rows, write_bounds
+from paretoguard.verdict import Result
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+BESIDE = 3  # in one line
+ROW, ROOM = 0.24, 0.75  # inches: an arm, and the axis with its words
+MOST_INCHES = 24.0
+
+
+def guards(problem: Problem) -> list[str]:
+    """The objectives that only guard."""
+    return [name for name in problem.objectives if name not in problem.compared]
+
+
+def draw_guards(result: Result, problem: Problem, target: "str | PathLike[str] | Figure | None" = None) -> "Figure":
+    """Draw every objective that only guards; `target` is a file to write or a figure to draw on."""
+    seen = [verdict for verdict in result.verdicts.values() if verdict.pulls > 0]
+    shown = [axis(problem, seen, name) for name in guards(problem)]
+    lines, columns = -(-len(shown) // BESIDE), min(len(shown), BESIDE)
+    height = min(lines * (ROOM + ROW * max(len(seen), 1)), MOST_INCHES)
+    with look():
+        figure = figure_for(target, 7.2, height)
+        grid = figure.add_gridspec(lines, columns)
+        drawn = []
+        for place, one in enumerate(shown):
+            axes = figure.add_subplot(grid[place // BESIDE, place % BESIDE])
+            draw_rows(axes, one, seen, problem)
+            axes.tick_params(labelleft=place % BESIDE == 0)
+            drawn.append(axes)
+        renderer = settled(figure)
+        for axes, one in zip(drawn, shown, strict=True):
+            write_bounds(axes, one, seen, problem, renderer)
+        save(figure, target)
+    return figure
