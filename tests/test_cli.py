@@ -297,9 +297,11 @@ def test_files_that_cannot_be_used_are_refused(command: str, tmp_path: Path) -> 
     _is_refused(run(command, problem_file(tmp_path, 'arms = ["a", "b"]', arms="")), "no means to simulate from")
 
 
-def test_commands_as_arms_are_refused_as_not_built_yet(tmp_path: Path) -> None:
+def test_commands_that_are_not_there_are_refused_before_anything_is_measured(tmp_path: Path) -> None:
     path = problem_file(tmp_path, arms='[arms.a]\ncommand = "./measure"')
-    _is_refused(run("run", path), "arm 'a' of", "measured by a command, which is not built yet")
+    _is_refused(run("run", path), "arms.a.command: there is no program './measure'")
+    assert not list(tmp_path.glob("*.db"))
+    _is_refused(run("run", "racing-5", "--jobs", "2"), "are for arms that are measured; these are simulated")
 
 
 def test_what_cannot_be_written_is_refused(tmp_path: Path) -> None:
