@@ -1,5 +1,6 @@
 """The steps of a recorded trial, collected to be done at once (`engine.replay`)."""
 
+from array import array
 from collections.abc import Sequence
 from typing import Any
 
@@ -14,35 +15,36 @@ class Steps:
     """Steps, in the order of the record."""
 
     def __init__(self) -> None:
-        self._steps: list[tuple[int, int]] = []
+        self._steps = array("q")  # pairs, one after the other
         self._rows: list[Any] = []
         self._longest = 2
 
     def ask(self, places: Sequence[int]) -> None:
         """These arms were asked for."""
-        self._steps.append((ASK, len(places)))
-        self._steps.extend([(PULL, place) for place in places])
+        self._steps.extend((ASK, len(places)))
+        for place in places:
+            self._steps.extend((PULL, place))
         self._longest = max(self._longest, len(places))
 
     def drop(self, place: int) -> None:
         """A pending result of this arm will not come."""
-        self._steps.append((DROP, place))
+        self._steps.extend((DROP, place))
 
     def unasked(self, place: int) -> None:
         """The next result of this arm was not asked for."""
-        self._steps.append((UNASKED, place))
+        self._steps.extend((UNASKED, place))
 
     def count(self, place: int, rows: Sequence[Any]) -> None:
         """These results of an arm count now."""
         for k, row in enumerate(rows):
-            self._steps.append((LAST if k == len(rows) - 1 else COUNT, place))
+            self._steps.extend((LAST if k == len(rows) - 1 else COUNT, place))
             self._rows.append(row)
 
     def tape(self, arms: int, objectives: int, queue: Sequence[int], answered: bool) -> Tape:
         """All of them, for the engine."""
         room = np.zeros(max(2, arms) + 2 * self._longest + 2, dtype=int64)
         room[: len(queue)] = queue
-        steps = np.array(self._steps, dtype=int64).reshape(-1, 2)
+        steps = np.frombuffer(self._steps, dtype=int64).reshape(-1, 2).copy()
         rows: NDArray[float64] = np.array(self._rows, dtype=float64).reshape(-1, objectives)
         return Tape(
             steps=steps,

@@ -131,10 +131,12 @@ class Trial:
 
         The algorithm is asked all the same, for what it remembers; another version of it may have chosen otherwise.
         """
-        before, places = self._state.pending.copy(), [self._place[arm] for arm in arms]
+        places = [self._place[arm] for arm in arms]
         if self._steps is not None:
             self._steps.ask(places)
-        elif self._choose(max(1, len(places))) != places:
+            return [self._tickets.issue(arm) for arm in arms]
+        before = self._state.pending.copy()
+        if self._choose(max(1, len(places))) != places:
             self._queue, self._state.pending[:] = [], before
             for place in places:
                 self._state.pending[place] += 1

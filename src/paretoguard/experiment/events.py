@@ -7,7 +7,7 @@ or takes away an event later must change every hash after it, up to the one that
 
 import hashlib
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Sequence
 from datetime import UTC, datetime
 from typing import Any, NamedTuple
 
@@ -18,6 +18,7 @@ CREATED, ASKED, TOLD, RETRACTED, EXPIRED, STOPPED = "created", "asked", "told", 
 KINDS = (CREATED, ASKED, TOLD, RETRACTED, EXPIRED, STOPPED)
 START = ""  # the hash before the first event
 LONGEST = 1_000_000  # characters of a line
+AT_ONCE = 5_000  # lines that are read together
 
 
 class Draft(NamedTuple):
@@ -84,8 +85,32 @@ def read(line: str, sequence: int) -> Entry:
     """What a line says; a line of another version, or that is no event, is refused."""
     try:
         found = json.loads(line)
+    except ValueError as error:
+        raise LedgerError(f"event {sequence} cannot be read ({error}): {line[:80]!r}") from None
+    return _entry(found, line, sequence)
+
+
+def read_all(events: Sequence[Event]) -> Iterator[Entry]:
+    """What the lines of many events say: as `read`, in half the time."""
+    for first in range(0, len(events), AT_ONCE):
+        part = events[first : first + AT_ONCE]
+        lines = [event.line for event in part]
+        try:
+            whole = all(line[:1] == "{" and line[-1:] == "}" for line in lines)
+            found = json.loads(f"[{','.join(lines)}]") if whole else []
+        except ValueError:
+            found = []
+        if len(found) != len(part):  # one of them is no event: which, is said line by line
+            yield from (event.read() for event in part)
+            continue
+        for content, event in zip(found, part, strict=True):
+            yield _entry(content, event.line, event.sequence)
+
+
+def _entry(found: Any, line: str, sequence: int) -> Entry:
+    try:
         version, entry = found["version"], Entry(found["sequence"], found["time"], found["kind"], found["data"])
-    except (ValueError, KeyError, TypeError) as error:
+    except (KeyError, TypeError) as error:
         raise LedgerError(f"event {sequence} cannot be read ({error}): {line[:80]!r}") from None
     if version != VERSION:
         raise LedgerError(

@@ -20,6 +20,7 @@ from paretoguard.experiment.events import (
     TOLD,
     Entry,
     Event,
+    read_all,
 )  # fmt: skip
 from paretoguard.files import loads
 from paretoguard.problem import Problem
@@ -28,6 +29,18 @@ from paretoguard.trial import Trial
 
 LONG = 2_000  # events; from here on the engine works them in at once
 OPEN, LATE, COMPLETE, WITHDRAWN = "open", "expired", "complete", "retracted"
+
+
+@contextmanager
+def _without_collecting() -> Iterator[None]:
+    """Nothing here makes cycles, and in a long ledger looking for some takes longer than all the rest."""
+    was_enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_enabled:
+            gc.enable()
 
 
 class Slot:
@@ -48,7 +61,10 @@ class Fold:
     """The state of an experiment after some events."""
 
     def __init__(self, events: Iterable[Event]) -> None:
-        events = list(events)
+        with _without_collecting():
+            self._begin(list(events))
+
+    def _begin(self, events: list[Event]) -> None:
         first = events[0].read() if events else None
         if first is None or first.kind != CREATED:
             raise LedgerError("a ledger begins with an event 'created'; this one does not")
@@ -61,21 +77,9 @@ class Fold:
         withdrawn = (event.read() for event in events if f'"kind":"{RETRACTED}"' in event.line)
         self.retracted = {entry.data["id"]: entry.data for entry in withdrawn if entry.kind == RETRACTED}
         self.sequence, self.hash, self.time = 0, START, 0.0
-        with self._at_once() if len(events) > LONG else nullcontext():
-            for event in events:
-                self.apply(event.read(), event.hash)
-
-    @contextmanager
-    def _at_once(self) -> Iterator[None]:
-        """For long ledgers; nothing here makes cycles, and looking for some takes longer than all the rest."""
-        was_enabled = gc.isenabled()
-        gc.disable()
-        try:
-            with self.trial.replaying():
-                yield
-        finally:
-            if was_enabled:
-                gc.enable()
+        with self.trial.replaying() if len(events) > LONG else nullcontext():
+            for event, entry in zip(events, read_all(events), strict=True):
+                self.apply(entry, event.hash)
 
     def _trial(self) -> Trial:
         given = self.settings
