@@ -5,12 +5,12 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed-dev
 DEMO_STAMP := $(VENV)/.installed
 
-.PHONY: demo test lint types layers unit kernel doctest figures paper versions clean
+.PHONY: demo test lint types layers unit kernel figures paper versions clean
 
 demo: $(DEMO_STAMP)
 	$(BIN)/paretoguard demo
 
-test: lint types layers unit kernel doctest
+test: lint types layers unit kernel
 
 $(BIN)/python:
 	$(PYTHON) -c "import sys; sys.exit(sys.version_info < (3, 11) and 'paretoguard needs Python 3.11 or newer')"
@@ -35,13 +35,10 @@ layers: $(STAMP)
 	$(BIN)/lint-imports --no-logo
 
 unit: $(STAMP)
-	$(BIN)/python -m pytest -n auto --dist worksteal
+	$(BIN)/python -m pytest -n auto --dist worksteal --doctest-modules src tests
 
 kernel: $(STAMP)
 	NUMBA_DISABLE_JIT=1 $(BIN)/python -m pytest -m kernel -n auto
-
-doctest: $(STAMP)
-	$(BIN)/python -m pytest --doctest-modules src
 
 # What the tests were last run with; names and versions only.
 versions: $(STAMP)

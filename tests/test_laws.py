@@ -34,7 +34,7 @@ MODELS: dict[type[pg.Noise], pg.Noise] = {
 NOT_SIMULATED = {pg.Unknown}
 PAIRS = [
     *((how, "glr" if how == "game-cpsi" else "practical") for how in [*settings.ALGORITHMS, "two-stage:form=e-cape"]),
-    *(("e-cape", what) for what in settings.EVIDENCE if what != "practical"),
+    *(("e-cape", what) for what in settings.EVIDENCE if what not in ("practical", "glr")),
     ("examples.extending.one_by_one:OneByOne:ratio=2", "practical"),
     ("e-cape", "examples.extending.horizon:Horizon"),
 ]

@@ -99,7 +99,7 @@ def evidence_for(algorithm: str, number: int) -> str:
 def test_the_engine_decides_as_the_twin_does(algorithm: str, block: int) -> None:
     for number in range(50 * block, 50 * block + 50):
         rng = np.random.default_rng([7, number])
-        compare(random_instance(rng), algorithm, evidence_for(algorithm, number), number, decisions=600)
+        compare(random_instance(rng), algorithm, evidence_for(algorithm, number), number, decisions=300)
 
 
 @pytest.mark.parametrize(
@@ -111,7 +111,7 @@ def test_the_engine_decides_as_the_twin_does_with_every_evidence(algorithm: str,
     for number in range(60 if evidence == "certified" else 20):
         instance = random_instance(np.random.default_rng([8, number]))
         if evidence != "hanson-wright" or instance.problem.space().gaussian:
-            compare(instance, algorithm, evidence, number, decisions=600)
+            compare(instance, algorithm, evidence, number, decisions=350)
             compared += 1
     assert compared > 2
 
@@ -126,7 +126,7 @@ def test_the_engine_decides_as_the_twin_does_where_scales_are_learnt_correlated_
         if how == "unknown":
             problem = with_unknown_scales(rng, instance.problem)
         evidence = "certified:order=asked" if how == "asked" else "certified"
-        compare(instance, "e-cape", evidence, number, decisions=500, problem=problem)
+        compare(instance, "e-cape", evidence, number, decisions=300, problem=problem)
 
 
 @pytest.mark.parametrize("algorithm", sorted(POLICIES))
