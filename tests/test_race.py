@@ -14,7 +14,7 @@ import pytest
 import paretoguard as pg
 from paretoguard.formulas import Formula
 from paretoguard.race.plan import Plan, read_plan
-from paretoguard.race.race import Failed, Measured, Race, Resumed, begin
+from paretoguard.race.race import Failed, Measured, Race, Resumed, Waiting, begin
 from paretoguard.race.sources import Pull, RaceError, RunFailedError
 
 HEAD = 'name = "a race"\ndelta = 0.1\nbudget = 400\n'
@@ -56,8 +56,8 @@ bad = {{ with = {{ mean = 0.1 }} }}
 
 
 def finish(plan: Plan, storage: str | None = None, **given: Any) -> tuple[pg.Result, list[Any]]:
-    race = Race(plan, begin(plan, storage), **given)
-    events = list(race.events())
+    race = Race(plan, begin(plan, storage, jobs=given.get("jobs", 1)), **given)
+    events = [event for event in race.events() if not isinstance(event, Waiting)]
     return race.result(), events
 
 
@@ -71,6 +71,7 @@ def test_a_race_of_commands_ends_in_the_answer_and_goes_on_where_it_was(tmp_path
     assert result.verdicts["bad"].status == "dominated"
     assert result.guarantee == "finite-sample"
     assert len(events) == result.samples
+    assert any("in the order they were asked for" in line for line in result.assumptions)
     again, events = finish(read_plan(scored(tmp_path)), url)
     assert events == [Resumed(result.samples)]
     assert again.pulls == result.pulls
@@ -213,6 +214,80 @@ def test_ctrl_c_kills_what_runs_and_keeps_what_was_measured(tmp_path: Path) -> N
     assert pg.Experiment.open("a race", f"sqlite:///{tmp_path}/race.db").pending()
 
 
+def test_of_several_runs_at_once_the_quick_ones_must_not_count_first(tmp_path: Path) -> None:
+    plan = read_plan(scored(tmp_path))
+    with pytest.raises(RaceError, match="was begun with one run at a time"):
+        Race(plan, begin(plan, None), jobs=2)
+    assert begin(plan, None, jobs=2).settings["order"] == "asked"
+    plan.source.close()
+
+
+def test_what_ended_well_is_kept_where_another_run_fails(tmp_path: Path) -> None:
+    text = """[objectives]
+wall_ms = "min"
+[measure]
+command = "sh -c '{script}'"
+[arms]
+good = { with = { script = "sleep 0.3" } }
+bad = { with = { script = "sleep 0.1; exit 1" } }
+"""
+    plan = read_plan(write(tmp_path, text.replace("sh -c '{script}'", "sh -c {script}")), jobs=2)
+    experiment = begin(plan, None, jobs=2)
+    with pytest.raises(RaceError, match="measuring 'bad' failed: exit code 1"):
+        list(Race(plan, experiment, jobs=2).events())
+    assert [ticket.arm for ticket in experiment.pending()].count("bad") >= 1
+
+
+def test_warm_up_runs_that_fail_are_told_and_count_for_nothing(tmp_path: Path) -> None:
+    cold = "import os, sys\nif not os.path.exists('warm'):\n    open('warm', 'w').close()\n    sys.exit(3)"
+    text = """budget = 2
+constraints = ["failed <= 0.3"]
+[objectives]
+score = "max"
+failed = "guard"
+[derived]
+score = "1 - failed"
+[measure]
+command = "python3 -I -S cold.py"
+warmup = 1
+on_failure = "infeasible"
+[arms.only]
+""".replace("budget = 2\n", "")
+    path = write(tmp_path, text, cold_py=cold)
+    path.write_text(path.read_text().replace("budget = 400", "budget = 2"))
+    result, events = finish(read_plan(path))
+    assert [event.then for event in events if isinstance(event, Failed)] == ["in a warm-up, which does not count"]
+    assert result.verdicts["only"].mean["failed"] == 0.0
+
+
+def test_a_shell_is_used_where_asked_for_and_what_is_put_in_is_quoted(tmp_path: Path) -> None:
+    (tmp_path / "a $(touch evil).txt").write_text("12345")
+    more = "shell = true\ninputs = { file = '*.txt' }\nmetrics = { score = '([0-9]+)' }"
+    plan = read_plan(command_of(tmp_path, "cat {file} | wc -c", more))
+    assert plan.values(plan.source.measure(Pull("a", 0))) == {"score": 5.0}
+    plan.source.close()
+    assert not (tmp_path / "evil").exists()
+    with pytest.raises(pg.FileError, match="without quotes"):
+        read_plan(command_of(tmp_path, 'cat "{file}" | wc -c', more))
+
+
+def test_what_a_failed_run_prints_does_not_count(tmp_path: Path) -> None:
+    path = command_of(
+        tmp_path,
+        """echo '{{"score": NaN}}'""",
+        'on_failure = "infeasible"\ncounts_as = { score = 0.0 }',
+        'score = "max"\nfailed = "guard"',
+    )
+    path.write_text(
+        path.read_text()
+        .replace("constraints = []", 'constraints = ["failed <= 0.3"]\nbudget = 3')
+        .replace("budget = 400\n", "")
+    )
+    result, events = finish(read_plan(path))
+    assert result.verdicts["a"].mean == {"score": 0.0, "failed": 1.0}
+    assert all(isinstance(event, Failed | Measured) for event in events)
+
+
 # --- before anything is measured -------------------------------------------------------------------------------------
 
 WRONG = {
@@ -244,6 +319,19 @@ WRONG = {
         'constraints = ["failed <= 0.1"]\n[objectives]\nscore = "max"\nfailed = "guard"\n[measure]\ncommand = "true"\n'
         'on_failure = "infeasible"\n[arms.a]',
         "'score' is not known of a run that failed; say what it counts as",
+    ),
+    "the slowest runs left out": (
+        '[objectives]\nwall_ms = "min"\n[measure]\ncommand = "true"\ntimeout = 1\non_failure = "retry"\n[arms.a]',
+        "would leave the slowest runs out",
+    ),
+    "a key of another kind": (
+        '[objectives]\nx = "min"\n[measure]\ncallable = "math:sin"\ninputs = { file = "*" }\n[arms.a]',
+        "measure.inputs has no meaning where arms are measured by a callable",
+    ),
+    "a program named by an arm": (
+        '[objectives]\nwall_ms = "min"\n[measure]\ncommand = "{tool} -x"\n'
+        '[arms]\na = { with = { tool = "no-such-tool" } }',
+        "there is no program 'no-such-tool'",
     ),
     "a quantile": (
         'constraints = ["p99 <= 200"]\n[objectives]\nwall_ms = "min"\n[measure]\ncommand = "true"\n[arms.a]',
@@ -301,6 +389,19 @@ def test_functions_are_raced(tmp_path: Path, name: str) -> None:
     assert result.pareto == ("a",)
 
 
+def test_asynchronous_calls_end_when_another_fails(tmp_path: Path) -> None:
+    (tmp_path / "mixed.py").write_text(
+        "import asyncio\nasync def f(arm):\n"
+        "    await asyncio.sleep(60 if arm == 'a' else 0.05)\n    raise OSError('gone')\n"
+    )
+    text = '[objectives]\nx = "max"\n[measure]\ncallable = "mixed:f"\n[arms.a]\n[arms.b]\n'
+    plan = read_plan(write(tmp_path, text))
+    begun = time.monotonic()
+    with pytest.raises(RaceError, match="OSError: gone"):
+        list(Race(plan, begin(plan, None, jobs=3), jobs=3).events())
+    assert time.monotonic() - begun < 30
+
+
 @pytest.mark.parametrize(
     ("name", "more", "message"),
     [
@@ -344,8 +445,14 @@ def test_a_table_is_raced_with_a_finite_sample_guarantee(tmp_path: Path) -> None
 
 
 def test_without_replacement_is_heuristic_and_what_is_exhausted_stays_undecided(tmp_path: Path) -> None:
-    result, _ = finish(read_plan(table(tmp_path, "replacement = false")))
+    url = f"sqlite:///{tmp_path}/rows.db"
+    result, _ = finish(read_plan(table(tmp_path, "replacement = false")), url)
     assert result.guarantee == "heuristic"
+    assert pg.Experiment.open("a race", url).result().guarantee == "heuristic"
+    (tmp_path / "rows.csv").write_text((tmp_path / "rows.csv").read_text() + "a,1,1\n")
+    changed = read_plan(tmp_path / "race.toml")
+    with pytest.raises(RaceError, match=r"was changed after the race .*rows\.csv: sha256"):
+        begin(changed, url)
     assert result.pareto == ("a",)
     short = read_plan(table(tmp_path, "replacement = false", rows=5))
     race = Race(short, begin(short, None))

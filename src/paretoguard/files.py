@@ -30,7 +30,7 @@ from numpy import float64
 from numpy.typing import NDArray
 
 from paretoguard.errors import FileError, ProblemError
-from paretoguard.measures import assumed_noise, read_formulas
+from paretoguard.measures import assumed_noise, is_steady, read_formulas
 from paretoguard.problem import Instance, Problem
 from paretoguard.problem.names import suggestion
 from paretoguard.problem.noise import Gaussian, Noise, finite_number
@@ -80,7 +80,7 @@ class ProblemFile:
     @property
     def is_measured(self) -> bool:
         """Does it say how arms are measured?"""
-        return bool(self.sources or self.measure)
+        return bool(self.measure) or any(key in source for source in self.sources.values() for key in SOURCES)
 
     @property
     def instance(self) -> Instance:
@@ -178,9 +178,10 @@ def _problem_file(table: Mapping[str, Any]) -> ProblemFile:
         _noise(table, tuple(objectives)) if "noise" in table else ({}, table.get("dependence", "unknown"))
     )
     assumed = tuple(name for name in objectives if isinstance(noise, dict) and name not in noise) if is_measured else ()
+    steady = is_steady(measure) and not any("callable" in keys for keys in arms.values())
     for name in assumed:
         assert isinstance(noise, dict)
-        noise[name] = assumed_noise(name, formulas, has_inputs="inputs" in measure)
+        noise[name] = assumed_noise(name, formulas, steady=steady)
     problem = Problem(
         objectives,
         arms=tuple(arms),

@@ -49,7 +49,10 @@ class Formula:
             self._tree = ast.parse(self.text, mode="eval").body
         except (SyntaxError, ValueError, RecursionError, MemoryError):
             raise self._wrong("cannot be read") from None
-        self.names = frozenset(self._used(self._tree))
+        try:
+            self.names = frozenset(self._used(self._tree))
+        except RecursionError:
+            raise self._wrong("is nested too deeply") from None
         if not self.names:
             raise self._wrong("names nothing that is measured")
 
@@ -78,8 +81,9 @@ class Formula:
         elif isinstance(node, ast.Compare) and len(node.ops) == 1 and type(node.ops[0]) in OPERATIONS:
             parts = [node.left, *node.comparators]
         elif isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in FUNCTIONS:
-            if node.keywords or not node.args:
-                raise self._wrong("cannot be read")
+            least, most = (2, math.inf) if node.func.id in ("max", "min") else (1, 1)
+            if node.keywords or not least <= len(node.args) <= most:
+                raise self._wrong(f"gives {node.func.id} {len(node.args)} values")
             parts = list(node.args)
         else:
             shown = ast.unparse(node)

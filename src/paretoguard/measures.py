@@ -37,13 +37,19 @@ def read_formulas(given: Any) -> dict[str, Formula]:
     return found
 
 
-def assumed_noise(name: str, formulas: Mapping[str, Formula], *, has_inputs: bool) -> Noise:
-    """Times vary by an unknown amount; a rate is of 0 and 1; a size is exact, where every run has the same input."""
+def is_steady(measure: Mapping[str, Any]) -> bool:
+    """Is every run of a command the same, but for how long it takes?"""
+    varied = any(key in measure for key in ("inputs", "prepare", "callable", "data"))
+    return not varied and measure.get("on_failure") != "infeasible"
+
+
+def assumed_noise(name: str, formulas: Mapping[str, Formula], *, steady: bool) -> Noise:
+    """Times vary by an unknown amount; a rate is of 0 and 1; a size is exact, where every run is the same."""
     if name in formulas:
         if formulas[name].is_test:
             return Bernoulli()
-        parts = [assumed_noise(part, formulas, has_inputs=has_inputs) for part in formulas[name].names]
+        parts = [assumed_noise(part, formulas, steady=steady) for part in formulas[name].names]
         return Exact() if all(isinstance(part, Exact) for part in parts) else Unknown()
     if name == FAILED:
         return Bernoulli()
-    return Exact() if name in STEADY and not has_inputs else Unknown()
+    return Exact() if name in STEADY and steady else Unknown()

@@ -1,11 +1,19 @@
 """`paretoguard run` on a file that says how arms are measured: the race, watched, on a ledger beside the file."""
 
 import time
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from paretoguard.cli.ledgers import race_place
 from paretoguard.cli.live import compiling, status_line, table_of, watching
+from paretoguard.errors import StorageError
+
+try:
+    import fcntl
+except ImportError:  # Windows
+    fcntl = None  # type: ignore[assignment]
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -38,8 +46,8 @@ def drive(
     place = storage if storage is not None else None if plan.recorded is not None else race_place(path)[1]
     for note in plan.problem.notes:
         console.print(f"note: {note}")
-    try:
-        experiment = begin(plan, place, name=name)
+    with closing(plan.source), _alone(path if plan.recorded is None else None):
+        experiment = begin(plan, place, name=name, jobs=jobs)
         race, interrupted = Race(plan, experiment, jobs=jobs, batch=batch), False
         try:
             _watch(race, console)
@@ -47,18 +55,31 @@ def drive(
             interrupted = True
         result = race.result()
         experiment.close()
-    finally:
-        plan.source.close()
-    more: dict[str, Any] = {"name": experiment.name, "ledger": place, "jobs": jobs}
+    more: dict[str, Any] = {"name": experiment.name, "ledger": place, "jobs": race.jobs}
     if plan.recorded is not None:
-        more |= {"rows": plan.recorded.size, "drawn": result.samples}
+        more |= {"rows": plan.recorded.size, "drawn": result.samples, "exhausted": sorted(race.exhausted)}
     return result, interrupted, more
+
+
+@contextmanager
+def _alone(path: Path | None) -> Iterator[None]:
+    """Refuse to race a file that another process is racing: each would disturb what the other measures."""
+    if path is None or fcntl is None:
+        yield
+        return
+    with path.open("rb") as file:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            message = f"another process is racing {path}: each would disturb the other; wait for it, or stop it"
+            raise StorageError(message) from None
+        yield
 
 
 def _watch(race: "Race", console: "Console") -> None:
     from paretoguard.race.race import Failed, Resumed
 
-    due, guesses = 0.0, Guesses()
+    due, guesses = time.monotonic(), Guesses()
     pause = SECONDS if console.is_terminal else LINES_SECONDS
     with compiling(console), watching(console) as show:
         for event in race.events():
@@ -69,14 +90,13 @@ def _watch(race: "Race", console: "Console") -> None:
             now = time.monotonic()
             if now < due:
                 continue
-            if due > 0.0:
-                result = race.result()
-                measuring = ", ".join(ticket.arm for ticket in race.running.values())
-                said = f"{guesses.look(result)}{f'; measuring {measuring}' if measuring else ''}"
-                if console.is_terminal:
-                    show(table_of(result, console, f"{said}; Ctrl-C saves, and shows what is known"))
-                else:
-                    console.print(f"{status_line(result)}; {said}", soft_wrap=True)
+            result = race.result()
+            measuring = ", ".join(ticket.arm for ticket in race.running.values())
+            said = f"{guesses.look(result)}{f'; measuring {measuring}' if measuring else ''}"
+            if console.is_terminal:
+                show(table_of(result, console, f"{said}; Ctrl-C saves, and shows what is known"))
+            elif result.samples > 0:
+                console.print(f"{status_line(result)}; {said}", soft_wrap=True)
             due = time.monotonic() + pause
 
 

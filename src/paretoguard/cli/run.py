@@ -56,7 +56,8 @@ def run(
 
         path = Path(problem)
         result, interrupted, more = race(path, options, jobs=jobs, batch=batch, name=name, storage=storage)
-        _show(result, plot, json, _told(path, result, more), more)
+        own = name is not None or storage is not None
+        _show(result, plot, json, _told(path, result, more, own=own), more)
     else:
         if (jobs, batch, name, storage) != (1, None, None, None):
             raise fail("--jobs, --batch, --name and --storage are for arms that are measured; these are simulated")
@@ -88,7 +89,7 @@ def _run(given: Given, options: dict[str, Any]) -> "tuple[Result, bool]":
     return trial.result(simulated=True), False
 
 
-def _told(path: Path, result: "Result", more: dict[str, Any]) -> list[str]:
+def _told(path: Path, result: "Result", more: dict[str, Any], *, own: bool) -> list[str]:
     """What there is to say of a race beside its result."""
     said = []
     if "rows" in more:
@@ -97,10 +98,11 @@ def _told(path: Path, result: "Result", more: dict[str, Any]) -> list[str]:
         said.append(f"rows drawn: {more['drawn']:,} of {more['rows']:,}{saved}")
     if more["ledger"] is not None:
         said.append(f"ledger: {more['ledger']} (experiment {more['name']})")
-        if result.stopped == "open":
+        if result.stopped == "open" and not more.get("exhausted"):
             said.append("what was measured is saved: run it again to go on")
         else:
-            said.append(f"to hand over: paretoguard report {path} -o report.html")
+            what = f"{more['name']} --storage {more['ledger']}" if own else path
+            said.append(f"to hand over: paretoguard report {what} -o report.html")
     return said
 
 

@@ -1,8 +1,12 @@
 """Experiment: ask what to measure next, tell the result, from any number of processes, for as long as it takes."""
 
+import platform
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
+
+import numba
+import numpy as np
 
 from paretoguard import settings
 from paretoguard.errors import ParetoguardError, SampleError, SettingsError
@@ -70,8 +74,14 @@ class Experiment:
         order: str | None = None,
         ticket_seconds: float | None = None,
         protocol: str | None = None,
+        assumptions: Sequence[str] = (),
+        doubt: str | None = None,
     ) -> "Experiment":
-        """Begin an experiment: what is fixed here is fixed for good. `protocol` is a text to keep, such as a file."""
+        """Begin an experiment: what is fixed here is fixed for good.
+
+        `protocol` is a text to keep, such as a file; `assumptions` are stated with every answer; with a `doubt`, which
+        says why, answers are heuristic.
+        """
         chosen = {"delta": delta, "algorithm": algorithm, "evidence": evidence, "budget": budget, "seed": seed}
         trial = Trial(problem, order=order, **chosen)  # type: ignore[arg-type]
         data = {
@@ -85,7 +95,10 @@ class Experiment:
             "order": trial.order,
             "ticket_seconds": _checked_seconds(ticket_seconds, trial.order),
             "program": __version__,
-        } | ({} if protocol is None else {"protocol": protocol})
+            "versions": {"python": platform.python_version(), "numpy": np.__version__, "numba": numba.__version__},
+        }
+        more = {"protocol": protocol, "assumptions": list(assumptions), "doubt": doubt}
+        data |= {key: value for key, value in more.items() if value}
         place = open_storage(storage)
         place.create(name, Draft(CREATED, data, time.time()))
         return cls(name, place)

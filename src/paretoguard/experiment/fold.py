@@ -74,7 +74,7 @@ class Fold:
         self.slots: list[Slot] = []
         self.open: dict[int, Slot] = {}  # those without their whole result
         self.stopped: dict[str, Any] | None = None  # what the last event 'stopped' says, if nothing was asked since
-        withdrawn = (event.read() for event in events if f'"kind":"{RETRACTED}"' in event.line)
+        withdrawn = (event.read() for event in events if f'"{RETRACTED}"' in event.line)
         self.retracted = {entry.data["id"]: entry.data for entry in withdrawn if entry.kind == RETRACTED}
         self.sequence, self.hash, self.time = 0, START, 0.0
         with self.trial.replaying() if len(events) > LONG else nullcontext():

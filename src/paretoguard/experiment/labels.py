@@ -10,21 +10,31 @@ from paretoguard.verdict import Result
 def guarantee(fold: Fold) -> str:
     """The label of all that is said."""
     is_blind = all(data["blind"] for data in fold.retracted.values())
-    return fold.trial.guarantee if is_blind else settings.HEURISTIC
+    return fold.trial.guarantee if is_blind and not fold.settings.get("doubt") else settings.HEURISTIC
 
 
 def relabelled(fold: Fold, result: Result) -> Result:
-    """What still holds after retractions."""
+    """What holds, given how the experiment was begun, and what was retracted."""
+    said, notes = list(fold.settings.get("assumptions", ())), list[str]()
+    if fold.settings.get("doubt"):
+        notes.append(fold.settings["doubt"])
     count = len(fold.retracted)
-    if count == 0:
-        return result
     retracted = "1 result was" if count == 1 else f"{count} results were"
-    if guarantee(fold) == result.guarantee:
-        said = f"{retracted} retracted, as declared, without regard to any measured value"
-        return replace(result, assumptions=(*result.assumptions, said))
-    note = (
-        f"{retracted} retracted, not all of them blind to the measured values: that may favour an answer, and no "
-        "guarantee stands"
+    if count and all(data["blind"] for data in fold.retracted.values()):
+        said.append(f"{retracted} retracted, as declared, without regard to any measured value")
+    elif count:
+        notes.append(
+            f"{retracted} retracted, not all of them blind to the measured values: that may favour an answer, and no "
+            "guarantee stands"
+        )
+    label = guarantee(fold)
+    verdicts = dict(result.verdicts)
+    if label != result.guarantee:
+        verdicts = {arm: replace(verdict, guarantee=label) for arm, verdict in verdicts.items()}
+    return replace(
+        result,
+        guarantee=label,
+        verdicts=verdicts,
+        assumptions=(*result.assumptions, *said),
+        notes=(*notes, *result.notes),
     )
-    verdicts = {arm: replace(verdict, guarantee=settings.HEURISTIC) for arm, verdict in result.verdicts.items()}
-    return replace(result, guarantee=settings.HEURISTIC, verdicts=verdicts, notes=(note, *result.notes))

@@ -47,6 +47,7 @@ TYPING_SLIPS = {
     "&": "write two constraints",
 }
 QUANTILE = re.compile(r"(?:^|_)(?:[pq](?P<digits>\d{2,4})|median|percentile)(?=_|$)")
+NUMBER = r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?"
 DEEPEST = 100  # nested parentheses; an expression deeper than this is refused, not left to overflow the stack
 
 
@@ -136,18 +137,28 @@ def _instead_of_a_quantile(name: str, text: str) -> str:
 
     >>> _instead_of_a_quantile("wall_ms_p99", "wall_ms_p99 <= 200").split(": ")[1]
     "derive slow = 'wall_ms > 200' and write slow <= 0.01"
+    >>> _instead_of_a_quantile("score_p10", "0.5 <= score_p10").split(": ")[1]
+    "derive low = 'score < 0.5' and write low <= 0.1"
     """
     found = QUANTILE.search(name)
     if found is None:
         return ""
-    digits = found["digits"] or "50"
-    of = QUANTILE.sub("", name).strip("_") or next(iter(re.findall(rf"{re.escape(name)}\s*\((\w+)\)", text)), "wall_ms")
-    limit = next(iter(re.findall(r"[<>]=?\s*([\d.]+)", text)), "200")
-    share = 1 - int(digits) / 10 ** len(digits)
-    return (
-        f"constraints bound means, and a quantile is none; bound a rate: derive slow = '{of} > {limit}' and write "
-        f"slow <= {share:.6g}"
-    )
+    why = "constraints bound means, and a quantile is none; bound the rate of what lies beyond"
+    call = rf"{re.escape(name)}(?:\s*\(\s*(\w+)\s*\))?"
+    left = re.search(rf"{call}\s*([<>≤≥])=?\s*({NUMBER})", text)
+    right = re.search(rf"({NUMBER})\s*([<>≤≥])=?\s*{call}", text)
+    if left is not None:
+        inner, sign, limit = left.groups()
+    elif right is not None:
+        limit, sign, inner = right.groups()
+        sign = ">" if sign in "<≤" else "<"
+    else:
+        return f"{why}, as with slow = 'wall_ms > 200' and slow <= 0.01"
+    of = QUANTILE.sub("", name).strip("_") or inner or "wall_ms"
+    share = int(found["digits"] or "50") / 10 ** len(found["digits"] or "50")
+    if sign in "<≤":
+        return f"{why}: derive slow = '{of} > {limit}' and write slow <= {1 - share:.6g}"
+    return f"{why}: derive low = '{of} < {limit}' and write low <= {share:.6g}"
 
 
 class _Reader:

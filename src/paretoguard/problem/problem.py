@@ -227,7 +227,8 @@ class Problem:
     @cached_property
     def _is_exact_but_guarded(self) -> bool:
         """Do exact values alone say which arm is better, while a guard is noisy?"""
-        return all(self.noise[name].sigma == 0 for name in self.compared) and len(self.compared) < len(self.objectives)
+        exact = {name for name, model in self.noise.items() if model.sigma == 0}
+        return exact.issuperset(self.compared) and len(exact) < len(self.objectives)
 
     def check_apart(self, arm: str, values: Mapping[str, float], others: Mapping[str, Mapping[str, float]]) -> None:
         """Refuse an arm that is exactly equal to another: each dominates the other, and which is feasible is noisy."""

@@ -18,7 +18,7 @@ from paretoguard.measures import FAILED
 from paretoguard.race import spawner
 from paretoguard.race.how import How
 from paretoguard.race.printed import MOST_OUTPUT, read_patterns, read_printed
-from paretoguard.race.sources import Pull, RaceError, RunFailedError
+from paretoguard.race.sources import Pull, RaceError, RunFailedError, digest_line
 from paretoguard.race.words import Command
 
 FOREVER = 1e9  # seconds
@@ -46,25 +46,24 @@ class Commands:
         text = own if own is not None else self._how.command
         if text is None:
             raise ProblemError(f"{key} is missing: say how to measure this arm, or give measure.command for all")
-        return self._checked(
-            Command(key if own is not None else "measure.command", text, self._known(arm), shell=self._how.shell)
-        )
+        key = key if own is not None else "measure.command"
+        return self._checked(arm, Command(key, text, self._known(arm), shell=self._how.shell))
 
     def _extra(self, arm: str, key: str) -> Command | None:
         text = getattr(self._how, key)
         if text is None:
             return None
-        return self._checked(Command(f"measure.{key}", text, self._known(arm), shell=self._how.shell))
+        return self._checked(arm, Command(f"measure.{key}", text, self._known(arm), shell=self._how.shell))
 
     def _known(self, arm: str) -> list[str]:
         return [*self._words[arm], *self._inputs]
 
-    def _checked(self, command: Command) -> Command:
+    def _checked(self, arm: str, command: Command) -> Command:
         """Refuse a program that is not there, before anything is measured."""
-        program = command.program
+        program = command.program(self._words[arm])
         if program is None:
             return command
-        there = self._folder / program if os.sep in program else program
+        there = os.path.join(self._folder.resolve(), program) if os.sep in program else program
         if shutil.which(there) is None:
             where = f"no program {program!r} in {self._folder}" if os.sep in program else f"no program {program!r}"
             raise ProblemError(f"{command.key}: there is {where}; install it, or correct the command")
@@ -138,9 +137,17 @@ class Commands:
         answer = json.loads(line)
         if "error" in answer:
             raise RaceError(f"cannot run {' '.join(argv)}: {answer['error']}")
-        with open(err, encoding="utf-8", errors="replace") as file:
-            said = " ".join(file.read()[-TAIL:].split())
+        with open(err, "rb") as file:
+            file.seek(max(0, os.path.getsize(err) - TAIL))
+            said = " ".join(file.read().decode(errors="replace").split())
         return answer, out, f"; it said: {said}" if said else ""
+
+    def described(self) -> list[str]:
+        """The files that inputs are drawn from."""
+        return [
+            f"inputs.{word}: {digest_line(*(self._folder / file for file in files))}"
+            for word, files in self._inputs.items()
+        ]
 
     def close(self) -> None:
         """Kill what runs."""

@@ -7,13 +7,14 @@ import sys
 import threading
 import time
 from collections.abc import Mapping
+from concurrent.futures import CancelledError
 from pathlib import Path
 from typing import Any
 
 from paretoguard.errors import ProblemError
 from paretoguard.measures import FAILED
 from paretoguard.race.how import How
-from paretoguard.race.sources import Pull, RunFailedError
+from paretoguard.race.sources import Pull, RunFailedError, digest_line
 
 
 class Functions:
@@ -54,8 +55,9 @@ class Functions:
             found = function(*arguments, **words)
             if inspect.isawaitable(found):
                 found = asyncio.run_coroutine_threadsafe(self._waited(found), self._loop).result()
-        except Exception as error:
-            why = "no end in time (measure.timeout)" if isinstance(error, TimeoutError) else f"{error}"
+        except (Exception, asyncio.CancelledError, CancelledError) as error:
+            late = isinstance(error, TimeoutError) and self._timeout is not None
+            why = "no end in time (measure.timeout)" if late else str(error)
             raise RunFailedError(f"{type(error).__name__}: {why}", _timed(begin, 1.0)) from error
         if not isinstance(found, Mapping):
             raise RunFailedError(f"it gave {found!r}, expected a mapping from names to numbers", _timed(begin, 1.0))
@@ -64,18 +66,26 @@ class Functions:
     async def _waited(self, found: Any) -> Any:
         return await asyncio.wait_for(found, self._timeout)
 
+    def described(self) -> list[str]:
+        """The files that the functions are in."""
+        files = {inspect.getsourcefile(inspect.unwrap(function)) for function in self._functions.values()}
+        return [digest_line(Path(file)) for file in sorted(filter(None, files)) if Path(file).is_file()]
+
     def close(self) -> None:
         """Stop what is awaited."""
         if self._loop.is_closed():
             return
-        self._loop.call_soon_threadsafe(self._stop)
+        asyncio.run_coroutine_threadsafe(self._cancelled(), self._loop).result()
+        self._loop.call_soon_threadsafe(self._loop.stop)
         self._thread.join()
         self._loop.close()
 
-    def _stop(self) -> None:
-        for task in asyncio.all_tasks(self._loop):
+    async def _cancelled(self) -> None:
+        """Cancel what is awaited, and let whoever waits for it know."""
+        tasks = asyncio.all_tasks() - {asyncio.current_task()}
+        for task in tasks:
             task.cancel()
-        self._loop.call_soon(self._loop.stop)
+        await asyncio.gather(*tasks, return_exceptions=True)
 
 
 def _timed(begin: float, failed: float) -> dict[str, float]:
@@ -90,13 +100,13 @@ def find_function(key: str, given: Any, folder: Path) -> Any:
     module, colon, name = str(given).partition(":")
     if not colon or not module or not name:
         raise ProblemError(f"{key} is {given!r}, expected a function, as 'module:function'")
-    sys.path.insert(0, str(folder))
+    place = str(folder.resolve())
+    if place not in sys.path:
+        sys.path.insert(0, place)  # for good: it may import more when it is called
     try:
         found = getattr(importlib.import_module(module), name, None)
-    except ImportError as error:
-        raise ProblemError(f"{key}: module {module!r} cannot be imported ({error})") from None
-    finally:
-        sys.path.remove(str(folder))
+    except Exception as error:
+        raise ProblemError(f"{key}: {module!r} cannot be imported: {type(error).__name__}: {error}") from None
     if not callable(found):
         raise ProblemError(f"{key}: there is no function {name!r} in {module!r}")
     return found

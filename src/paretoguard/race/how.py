@@ -51,6 +51,14 @@ KINDS: dict[str, tuple[tuple[type, ...], str]] = {
 }
 
 
+_OF_RUNS = ("timeout", "warmup", "on_failure", "retries", "counts_as")
+OF_KIND: dict[str, tuple[str, ...]] = {
+    "command": ("command", "shell", "prepare", "cleanup", "inputs", "metrics", *_OF_RUNS),
+    "callable": ("callable", *_OF_RUNS),
+    "data": ("data", "arm", "replacement"),
+}
+
+
 def read_how(table: Mapping[str, Any]) -> How:
     """The table of a file; anything unknown or impossible is refused."""
     for key, value in table.items():
@@ -73,3 +81,10 @@ def read_how(table: Mapping[str, Any]) -> How:
         if isinstance(value, bool) or not isinstance(value, int | float):
             raise ProblemError(f"measure.counts_as.{name} is {value!r}, expected a number")
     return how
+
+
+def check_keys(table: Mapping[str, Any], kind: str) -> None:
+    """Refuse what has no meaning for arms that are measured in this way."""
+    for key in table:
+        if key not in OF_KIND[kind]:
+            raise ProblemError(f"measure.{key} has no meaning where arms are measured by a {kind}; leave it out")

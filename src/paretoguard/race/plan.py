@@ -13,7 +13,7 @@ from paretoguard.measures import FAILED, MEASURES, read_formulas
 from paretoguard.problem import Problem
 from paretoguard.race.commands import Commands
 from paretoguard.race.functions import Functions
-from paretoguard.race.how import How, read_how
+from paretoguard.race.how import How, check_keys, read_how
 from paretoguard.race.printed import as_number
 from paretoguard.race.recorded import Recorded
 from paretoguard.race.sources import RunFailedError, Source
@@ -48,8 +48,12 @@ class Plan:
         """The objectives of one result."""
         known: dict[str, Any] = dict(measured)
         for name, formula in self.formulas.items():
-            if formula.names <= known.keys():
-                known[name] = formula.value({part: as_number(part, known[part], measured) for part in formula.names})
+            if name not in known and formula.names <= known.keys():
+                parts = {part: as_number(part, known[part], measured) for part in formula.names}
+                try:
+                    known[name] = formula.value(parts)
+                except ProblemError as error:
+                    raise RunFailedError(str(error), measured) from None
         for name in self.problem.objectives:
             if name not in known:
                 missing = next((part for part in self._parts(name) if part not in known), name)
@@ -68,7 +72,24 @@ class Plan:
 
     def failed_values(self, failure: RunFailedError) -> dict[str, float]:
         """What a failed run counts as, where failures count."""
-        return self.values({**self.how.counts_as, **failure.measured, FAILED: 1.0})
+        built_in = {name: value for name, value in failure.measured.items() if name in MEASURES}
+        return self.values({**failure.measured, **self.how.counts_as, **built_in, FAILED: 1.0})
+
+    @property
+    def assumptions(self) -> tuple[str, ...]:
+        """What is taken for granted besides what every answer says."""
+        if self.kind == "data":
+            ranges = "the noise of an objective that states none has the range of its column in the table"
+            return ("results are rows of the table, and claims are about its means", ranges)
+        if self.how.on_failure == "infeasible":
+            return ()
+        return ("runs that fail are made again, and fail for reasons that have nothing to do with what is measured",)
+
+    @property
+    def doubt(self) -> str | None:
+        """Why no guarantee can be given, if so."""
+        drawn = self.kind == "data" and not self.how.replacement
+        return "rows were drawn without replacement, for which no guarantee is claimed" if drawn else None
 
 
 def read_plan(path: Path, *, jobs: int = 1, seed: int | None = None) -> Plan:
@@ -84,6 +105,8 @@ def _plan(file: ProblemFile, path: Path, jobs: int, seed: int | None) -> Plan:
     how, formulas = read_how(file.measure), read_formulas(file.derived)
     sources = {arm: file.sources.get(arm, {}) for arm in file.problem.arms}
     kind = _kind(sources, how)
+    check_keys(file.measure, kind)
+    _check_times(file.problem, how, formulas)
     chosen = seed if seed is not None else int(file.settings.get("seed", 0))
     problem = file.problem
     _check_failures(problem, how, formulas, kind)
@@ -95,7 +118,8 @@ def _plan(file: ProblemFile, path: Path, jobs: int, seed: int | None) -> Plan:
     else:
         source = _recorded(problem, how, formulas, path, chosen)
         problem = _with_noise(file, source)
-    return Plan(path, problem, file.settings, how, kind, source, formulas, files.dumps(file))
+    protocol = "\n".join([files.dumps(file), *(f"# {line}" for line in source.described())])
+    return Plan(path, problem, file.settings, how, kind, source, formulas, protocol)
 
 
 def _kind(sources: Mapping[str, Mapping[str, Any]], how: How) -> str:
@@ -129,6 +153,18 @@ def _with_noise(file: ProblemFile, source: Recorded) -> Problem:
     """The problem with the noise that the table has, where the file states none."""
     given = file.problem.to_arguments()
     return Problem(**{**given, "noise": {**given["noise"], **{name: source.noise(name) for name in file.assumed}}})
+
+
+def _check_times(problem: Problem, how: How, formulas: Mapping[str, Formula]) -> None:
+    """A run that takes too long must not be left out of a mean of times."""
+    used = set(problem.objectives)
+    for name in reversed(list(formulas)):
+        used |= formulas[name].names if name in used else set()
+    if how.on_failure == "retry" and how.timeout is not None and used & {"wall_ms", "wall_s", "user_ms"}:
+        raise ProblemError(
+            'measure.on_failure = "retry" with a timeout would leave the slowest runs out of what is measured; use '
+            '"infeasible", which counts them, or no timeout'
+        )
 
 
 def _check_failures(problem: Problem, how: How, formulas: Mapping[str, Formula], kind: str) -> None:

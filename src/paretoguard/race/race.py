@@ -8,19 +8,21 @@ from collections.abc import Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from contextlib import contextmanager
 from dataclasses import replace
-from typing import NamedTuple
+from itertools import zip_longest
+from typing import Any, NamedTuple
 
+from paretoguard import settings
 from paretoguard.errors import SampleError
 from paretoguard.experiment.experiment import Experiment
 from paretoguard.experiment.memory import MemoryStorage
 from paretoguard.experiment.storage import Storage, open_storage
 from paretoguard.race.plan import Plan
 from paretoguard.race.sources import ExhaustedError, Pull, RaceError, RunFailedError
-from paretoguard.settings import HEURISTIC
 from paretoguard.tickets import Ticket
 from paretoguard.verdict import Result
 
 WARM_UP = -1  # the number of a run whose result is thrown away
+PATIENCE = 1.0  # seconds without an event
 MOST_EXHAUSTED = 50  # tickets in a row for arms that have no more rows
 
 
@@ -45,31 +47,38 @@ class Resumed(NamedTuple):
     samples: int
 
 
+class Waiting(NamedTuple):
+    """Nothing has ended for a while."""
+
+
 class Ran(NamedTuple):
     """What became of one ticket."""
 
     ticket: Ticket
     values: dict[str, float] | None  # None: there are no more rows
     failures: tuple[str, ...]
+    warm_ups: tuple[str, ...]  # those that failed
 
 
-Happening = Measured | Failed | Resumed
+Happening = Measured | Failed | Resumed | Waiting
 
 
 class Race:
     """One race on its ledger."""
 
     def __init__(self, plan: Plan, experiment: Experiment, *, jobs: int = 1, batch: int | None = None) -> None:
-        self.plan, self.experiment, self.jobs = plan, experiment, jobs
+        if jobs > 1 and plan.recorded is None and experiment.settings["order"] != "asked":
+            raise RaceError(
+                f"the race {experiment.name!r} was begun with one run at a time, and counts results as they arrive: of "
+                "several at once the quick ones would count first. Go on with --jobs 1, or begin another: --name NEW"
+            )
+        self.plan, self.experiment = plan, experiment
+        self.jobs = 1 if plan.recorded is not None else jobs
         self._batch = batch or (1 if plan.recorded is not None else max(2, jobs))
+        self._seed = int(experiment.settings["seed"])
         self._warm: set[str] = set()
         self.running: dict[Future[Ran], Ticket] = {}
         self.exhausted: set[str] = set()
-
-    @property
-    def seed(self) -> int:
-        """Of what is drawn."""
-        return int(self.plan.settings.get("seed", 0))
 
     def events(self) -> Iterator[Happening]:
         """Measure until there is nothing left to ask for."""
@@ -84,9 +93,23 @@ class Race:
                 self._start(workers, waiting)
                 if not self.running:
                     return
-                for future in wait(self.running, return_when=FIRST_COMPLETED).done:
-                    ticket = self.running.pop(future)
-                    yield from self._record(future, ticket)
+                done = wait(self.running, timeout=PATIENCE, return_when=FIRST_COMPLETED).done
+                if not done:
+                    yield Waiting()
+                    continue
+                happened = self._taken(done)
+                self._start(workers, waiting)
+                yield from happened
+
+    def _taken(self, done: "set[Future[Ran]]") -> list[Happening]:
+        """Record what ended well, then say what did not."""
+        good = [future for future in done if future.exception() is None]
+        happened = [one for future in good for one in self._record(future.result())]
+        for future in good:
+            del self.running[future]
+        for future in done.difference(good):
+            future.result()  # raises
+        return happened
 
     @contextmanager
     def _workers(self) -> Iterator[ThreadPoolExecutor]:
@@ -94,10 +117,12 @@ class Race:
         try:
             yield workers
         finally:
-            for future in self.running:
-                future.cancel()
             self.plan.source.close()
             workers.shutdown(wait=True, cancel_futures=True)
+            for future in self.running:  # what ended well meanwhile
+                if not future.cancelled() and future.exception() is None:
+                    list(self._record(future.result()))
+            self.running.clear()
 
     def _start(self, workers: ThreadPoolExecutor, waiting: "deque[Ticket]") -> None:
         """Give every worker something to do, as far as there is anything."""
@@ -115,90 +140,114 @@ class Race:
             tickets = self.experiment.ask(self._batch)
             usable = [ticket for ticket in tickets if ticket.arm not in self.exhausted]
             if usable or not tickets:
-                random.Random(f"{self.seed} order {tickets[0].id if tickets else 0}").shuffle(usable)
+                random.Random(f"{self._seed} order {tickets[0].id if tickets else 0}").shuffle(usable)
                 return usable
         return []
 
     def _run(self, ticket: Ticket) -> Ran:
         """Measure, in a thread of its own; what fails is tried again where the policy says so."""
         how, failures = self.plan.how, list[str]()
+        warm_ups = tuple(self._warm_up(ticket.arm))
         while True:
             try:
-                self._warm_up(ticket.arm)
-                return Ran(
-                    ticket, self.plan.values(self.plan.source.measure(Pull(ticket.arm, ticket.id))), tuple(failures)
-                )
+                measured = self.plan.source.measure(Pull(ticket.arm, ticket.id))
+                return Ran(ticket, self.plan.values(measured), tuple(failures), warm_ups)
             except ExhaustedError:
-                return Ran(ticket, None, tuple(failures))
+                return Ran(ticket, None, tuple(failures), warm_ups)
             except RunFailedError as error:
                 failures.append(str(error))
                 if how.on_failure == "infeasible":
-                    return Ran(ticket, self.plan.failed_values(error), tuple(failures))
+                    return Ran(ticket, self._counted(ticket, error), tuple(failures), warm_ups)
                 if how.on_failure == "fail" or len(failures) > how.retries:
-                    raise RaceError(self._stops(ticket, failures)) from error
+                    raise RaceError(_stops(ticket, failures)) from error
 
-    def _stops(self, ticket: Ticket, failures: list[str]) -> str:
-        times = f" {len(failures)} times" if len(failures) > 1 else ""
-        return (
-            f"measuring {ticket.arm!r} failed{times}: {failures[-1]}. Nothing is lost: run it again to go on. "
-            'measure.on_failure = "retry" tries again, "infeasible" counts failures'
-        )
+    def _counted(self, ticket: Ticket, failure: RunFailedError) -> dict[str, float]:
+        try:
+            return self.plan.failed_values(failure)
+        except RunFailedError as error:
+            raise RaceError(
+                f"a failed run of {ticket.arm!r} has no value ({failure}): {error}; see counts_as"
+            ) from None
 
-    def _warm_up(self, arm: str) -> None:
-        if arm not in self._warm:
-            for _ in range(self.plan.how.warmup):
+    def _warm_up(self, arm: str) -> Iterator[str]:
+        """Runs whose results are thrown away; those that fail are told, and count for nothing."""
+        if arm in self._warm:
+            return
+        self._warm.add(arm)
+        for _ in range(self.plan.how.warmup):
+            try:
                 self.plan.source.measure(Pull(arm, WARM_UP))
-            self._warm.add(arm)
+            except RunFailedError as error:
+                yield str(error)
 
-    def _record(self, future: "Future[Ran]", ticket: Ticket) -> Iterator[Happening]:
-        ran = future.result()
+    def _record(self, ran: Ran) -> Iterator[Happening]:
         counts = self.plan.how.on_failure == "infeasible"
+        yield from (Failed(ran.ticket.arm, why, "in a warm-up, which does not count") for why in ran.warm_ups)
         for why in ran.failures:
-            yield Failed(ticket.arm, why, "it counts as a failure" if counts else "it is tried again")
+            yield Failed(ran.ticket.arm, why, "it counts as a failure" if counts else "it is tried again")
         if ran.values is None:
-            self.exhausted.add(ticket.arm)
+            self.exhausted.add(ran.ticket.arm)
             return
         try:
-            self.experiment.tell(ticket, ran.values)
+            self.experiment.tell(ran.ticket, ran.values)
         except SampleError as error:
-            raise RaceError(f"a result of {ticket.arm!r} cannot be used: {error}") from error
-        yield Measured(ticket.arm, ran.values)
+            raise RaceError(f"a result of {ran.ticket.arm!r} cannot be used: {error}") from error
+        yield Measured(ran.ticket.arm, ran.values)
 
     def result(self) -> Result:
         """The answer, or what is certain so far."""
         found = self.experiment.result()
-        if self.plan.how.replacement:
+        if not self.exhausted:
             return found
-        note = "rows were drawn without replacement, for which no guarantee is claimed"
-        if self.exhausted:
-            note += f"; there were no more rows of {', '.join(sorted(self.exhausted))}"
-        verdicts = {arm: replace(verdict, guarantee=HEURISTIC) for arm, verdict in found.verdicts.items()}
-        return replace(found, guarantee=HEURISTIC, verdicts=verdicts, notes=(note, *found.notes))
+        return replace(found, notes=(f"there were no more rows of {', '.join(sorted(self.exhausted))}", *found.notes))
 
 
-def begin(plan: Plan, storage: str | Storage | None, *, name: str | None = None) -> Experiment:
-    """The experiment of a race: a new one, or the one that was begun with the same file and settings."""
+def _stops(ticket: Ticket, failures: list[str]) -> str:
+    times = f" {len(failures)} times" if len(failures) > 1 else ""
+    return (
+        f"measuring {ticket.arm!r} failed{times}: {failures[-1]}. What ended well is saved: run it again to go on. "
+        'measure.on_failure = "retry" tries again, "infeasible" counts failures'
+    )
+
+
+def begin(plan: Plan, storage: str | Storage | None, *, name: str | None = None, jobs: int = 1) -> Experiment:
+    """The experiment of a race: a new one, or the one that was begun with the same file and settings.
+
+    Of several runs at once the quick ones end first: their results then count in the order asked.
+    """
     called = name or plan.name
     place = MemoryStorage() if storage is None else open_storage(storage)
     if called in place.names():
         found = Experiment.open(called, place)
         _check_same(plan, found)
         return found
-    return Experiment.create(called, plan.problem, storage=place, protocol=plan.protocol, **plan.settings)
+    order = "asked" if jobs > 1 and plan.recorded is None else None
+    stated: dict[str, Any] = {"protocol": plan.protocol, "assumptions": plan.assumptions, "doubt": plan.doubt}
+    return Experiment.create(called, plan.problem, storage=place, order=order, **stated, **plan.settings)
 
 
 def _check_same(plan: Plan, experiment: Experiment) -> None:
     """What was begun goes on with the same question only."""
     was, now = str(experiment.settings.get("protocol", "")).splitlines(), plan.protocol.splitlines()
     if was != now:
-        gone, new = next(((a, b) for a, b in zip(was, now, strict=False) if a != b), ("…", "…"))
+        gone, new = next((a, b) for a, b in zip_longest(was, now, fillvalue="nothing") if a != b)
         raise RaceError(
-            f"{plan.path} was changed after the race {experiment.name!r} began: where it now says {new!r}, it said "
-            f"{gone!r}. Change it back to go on, or begin another race: --name NEW"
+            f"{plan.path}, or what it measures, was changed after the race {experiment.name!r} began: where it now "
+            f"says {new!r}, it said {gone!r}. Change it back to go on, or begin another race: --name NEW"
         )
     for key, value in plan.settings.items():
-        if experiment.settings.get(key, value) != value:
+        begun = experiment.settings.get(key)
+        if _canonical(key, value, experiment.settings["order"]) != begun:
             raise RaceError(
-                f"the race {experiment.name!r} was begun with {key} = {experiment.settings[key]!r}, now {value!r} is "
-                "asked for; what is fixed at the beginning is fixed for good. Begin another race: --name NEW"
+                f"the race {experiment.name!r} was begun with {key} = {begun!r}, now {value!r} is asked for; what is "
+                "fixed at the beginning is fixed for good. Begin another race: --name NEW"
             )
+
+
+def _canonical(key: str, value: Any, order: str) -> Any:
+    """A setting as the ledger has it."""
+    if key == "algorithm":
+        return settings.label(settings.algorithm(value))
+    if key == "evidence":
+        return settings.label(settings.in_order(settings.evidence(value), order))
+    return value

@@ -11,7 +11,7 @@ from paretoguard.errors import FileError, ProblemError
 from paretoguard.formulas import Formula
 from paretoguard.problem.names import listed, suggestion
 from paretoguard.problem.noise import Bernoulli, Bounded, Exact, Noise
-from paretoguard.race.sources import ExhaustedError, Pull
+from paretoguard.race.sources import ExhaustedError, Pull, digest_line
 
 
 class Recorded:
@@ -28,7 +28,7 @@ class Recorded:
         seed: int,
         replacement: bool,
     ) -> None:
-        self._seed, self._replacement = seed, replacement
+        self._seed, self._replacement, self._path = seed, replacement, path
         self.rows: dict[str, list[dict[str, float]]] = {arm: [] for arm in arms}
         for place, row in read_rows(path, column, objectives, formulas):
             if place in self.rows:
@@ -48,9 +48,11 @@ class Recorded:
         """What the table itself says: of 0 and 1, in a range, or the same for each arm every time."""
         columns = [[row[objective] for row in rows] for rows in self.rows.values()]
         values = {value for column in columns for value in column}
+        if values <= {0.0, 1.0}:
+            return Bernoulli()
         if all(len(set(column)) == 1 for column in columns):
             return Exact()
-        return Bernoulli() if values <= {0.0, 1.0} else Bounded(min(values), max(values))
+        return Bounded(min(values), max(values))
 
     def measure(self, pull: Pull) -> dict[str, Any]:
         """A row of the arm."""
@@ -69,6 +71,10 @@ class Recorded:
     def skip(self, pulls: Mapping[str, int]) -> None:
         """Go on after so many draws of each arm."""
         self._drawn.update(pulls)
+
+    def described(self) -> list[str]:
+        """The table."""
+        return [digest_line(self._path)]
 
     def close(self) -> None:
         """Nothing is open."""

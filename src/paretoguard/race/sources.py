@@ -1,6 +1,8 @@
 """What measures arms: one protocol for commands, functions and recorded data."""
 
+import hashlib
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any, NamedTuple, Protocol
 
 from paretoguard.errors import ParetoguardError
@@ -35,5 +37,17 @@ class Source(Protocol):
     def measure(self, pull: Pull) -> dict[str, Any]:
         """One result: what is measured and printed, by name; RunFailedError where it did not end well."""
 
+    def described(self) -> list[str]:
+        """What the results depend on besides the problem file: one line for each, with a digest of its content."""
+
     def close(self) -> None:
         """Stop whatever runs."""
+
+
+def digest_line(*paths: Path) -> str:
+    """Files, by name and by a digest of all their contents."""
+    state = hashlib.sha256()
+    for path in paths:
+        state.update(path.name.encode() + b"\0" + hashlib.sha256(path.read_bytes()).digest())
+    shown = paths[0].name if len(paths) == 1 else f"{len(paths)} files, {paths[0].name} to {paths[-1].name}"
+    return f"{shown}: sha256 {state.hexdigest()}"

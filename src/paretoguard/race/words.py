@@ -22,9 +22,16 @@ class Command:
             raise ProblemError(f"{key} is {text!r}; with shell = true, expected one text")
         try:
             self._parts = _parts(text, shell)
-            used = {name for part in self._parts for _, name, _, _ in Formatter().parse(part) if name is not None}
+            fields = [field for part in self._parts for field in Formatter().parse(part) if field[1] is not None]
         except ValueError as error:
             raise ProblemError(f"{key} is {text!r}, which cannot be read: {error}; a brace is written {{{{") from None
+        used = {str(name) for _, name, _, _ in fields}
+        if any(form or conversion for _, _, form, conversion in fields):
+            raise ProblemError(f"{key} is {text!r}; between braces expected a word alone, such as {{level}}")
+        if shell and _has_quoted_word(self._parts[0]):
+            raise ProblemError(
+                f"{key} is {text!r}; write {{word}} without quotes: what it stands for is quoted for you"
+            )
         if not any(part.strip() for part in self._parts):
             raise ProblemError(f"{key} is empty, expected a command such as './measure --dose 75'")
         names = list(known)
@@ -35,10 +42,12 @@ class Command:
                     "Give it in the arm's `with` or in measure.inputs; a brace itself is written {{"
                 )
 
-    @property
-    def program(self) -> str | None:
-        """The program, if it is the same for every run."""
-        return None if self.shell or "{" in self._parts[0] else self._parts[0]
+    def program(self, words: Mapping[str, Any]) -> str | None:
+        """The program, given the words of an arm; None where inputs say which, or a shell finds it."""
+        used = {name for _, name, _, _ in Formatter().parse(self._parts[0]) if name is not None}
+        if self.shell or not used <= words.keys():
+            return None
+        return self._parts[0].format_map({name: _text(value) for name, value in words.items()})
 
     def filled(self, words: Mapping[str, Any]) -> list[str]:
         """The words of the command for one run; in a shell, what is put in is quoted."""
@@ -53,6 +62,21 @@ def _parts(text: str | list[str], shell: bool) -> list[str]:
     if isinstance(text, str):
         return [text] if shell else shlex.split(text)
     return list(text)
+
+
+def _has_quoted_word(text: str) -> bool:
+    """Is there a word in braces between quotes?"""
+    quote, place = "", 0
+    while place < len(text):
+        sign = text[place]
+        if text[place : place + 2] in ("{{", "}}") or (sign == "\\" and quote != "'"):
+            place += 1
+        elif sign in "'\"" and quote in ("", sign):
+            quote = "" if quote else sign
+        elif sign == "{" and quote:
+            return True
+        place += 1
+    return False
 
 
 def _text(value: Any) -> str:
