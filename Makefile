@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed-dev
 DEMO_STAMP := $(VENV)/.installed
 
-.PHONY: demo test lint types layers unit kernel figures paper versions clean
+.PHONY: demo test lint types layers unit slow kernel figures paper versions clean
 
 demo: $(DEMO_STAMP)
 	$(BIN)/paretoguard demo
@@ -35,7 +35,11 @@ layers: $(STAMP)
 	$(BIN)/lint-imports --no-logo
 
 unit: $(STAMP)
-	$(BIN)/python -m pytest -n auto --dist worksteal --doctest-modules src tests
+	$(BIN)/python -m pytest -n auto --dist worksteal --doctest-modules -m "not slow" src tests
+
+# What would take `make test` over a quarter of an hour.
+slow: $(STAMP)
+	$(BIN)/python -m pytest -n auto -m slow
 
 kernel: $(STAMP)
 	NUMBA_DISABLE_JIT=1 $(BIN)/python -m pytest -m kernel -n auto

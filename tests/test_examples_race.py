@@ -61,3 +61,21 @@ def test_functions_are_raced_to_the_end(tmp_path: Path) -> None:
     found = raced(copied("sorting", tmp_path) / "sorts.toml")
     assert found["stopped"] == "answered"
     assert "built-in" in str(found["pareto"])
+
+
+def test_the_readme_says_what_the_race_of_compressors_found() -> None:
+    """The numbers in the documents are those of the data beside the report."""
+    place = EXAMPLES / "compression"
+    race, equal = (json.loads((place / name).read_text(encoding="utf-8")) for name in ("race.json", "equal.json"))
+    found, other = race["answer"]["result"], equal["answer"]["result"]
+    samples = [found["samples"], other["samples"]]
+    assert (found["stopped"], other["stopped"]) == ("answered", "open")
+    assert [arm for arm, verdict in other["verdicts"].items() if verdict["status"] == "undecided"] == ["bzip2-9"]
+    for page in (ROOT / "README.md", place / "README.md"):
+        text = page.read_text(encoding="utf-8")
+        for number in samples:
+            assert f"{number:,}" in text
+        for arm in found["pareto"]:
+            assert arm in text
+    html = (place / "report.html").read_text(encoding="utf-8")
+    assert race["protocol"]["status"]["hash"] in html

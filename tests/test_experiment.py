@@ -339,7 +339,7 @@ class Commands(RuleBasedStateMachine):
 
 TestCommands = Commands.TestCase
 TestCommands.settings = settings(
-    max_examples=15, stateful_step_count=25, deadline=None, suppress_health_check=list(HealthCheck)
+    max_examples=10, stateful_step_count=25, deadline=None, suppress_health_check=list(HealthCheck)
 )
 
 
@@ -396,7 +396,7 @@ def _labour(storage: SqlStorage, pipe: Any, seed: int) -> None:
 
 def test_killed_in_the_middle_of_ask_and_tell_nothing_acknowledged_is_lost(url: str) -> None:
     """Children of this process, all warm, die by SIGKILL at any moment; what is asked for is as if none had."""
-    storage, times = SqlStorage(url), 100
+    storage, times = SqlStorage(url), 60
     begin(storage, evidence="certified", delta=1e-9, ticket_seconds=1e6).status()
     chance = random.Random(0)
     asked, told = set[int](), dict[int, int]()

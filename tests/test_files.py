@@ -209,7 +209,7 @@ def noise(text: str) -> str:
         ("arms = [1]\n" + HEAD + '[noise]\nkind = "exact"', r"arms is \[1\], expected names between quotes"),
         ('arms = ["a", "a"]\n' + HEAD + '[noise]\nkind = "exact"', r"arms: 'a' is given twice"),
         ("arms = []\n" + HEAD + '[noise]\nkind = "exact"', r"there are no arms; expected at least one name"),
-        ("objectives = 3\nnoise = 3\narms = 3", r"objectives is 3, expected a table \[objectives\]"),
+        ('objectives = 3\nnoise = 3\narms = ["a"]', r"objectives is 3, expected a table \[objectives\]"),
         (HEAD + "[arms.a]\n[noise]", r"noise is missing for 'x', 'y'"),
     ],
 )

@@ -169,7 +169,8 @@ def _problem_file(table: Mapping[str, Any]) -> ProblemFile:
     measure = _table(table, "measure") if "measure" in table else {}
     arms = _arm_tables(table.get("arms", []))
     is_measured = bool(measure) or any(key in keys for keys in arms.values() for key in SOURCES)
-    for key in ("objectives", "arms") if is_measured else ("objectives", "noise", "arms"):
+    may_assume = is_measured and not any("mean" in keys for keys in arms.values())
+    for key in ("objectives", "arms") if may_assume else ("objectives", "noise", "arms"):
         if key not in table:
             raise ProblemError(f"'{key}' is missing; a problem file needs objectives, noise and arms")
     objectives = _table(table, "objectives")
@@ -177,7 +178,7 @@ def _problem_file(table: Mapping[str, Any]) -> ProblemFile:
     noise, dependence = (
         _noise(table, tuple(objectives)) if "noise" in table else ({}, table.get("dependence", "unknown"))
     )
-    assumed = tuple(name for name in objectives if isinstance(noise, dict) and name not in noise) if is_measured else ()
+    assumed = tuple(name for name in objectives if isinstance(noise, dict) and name not in noise) if may_assume else ()
     steady = is_steady(measure) and not any("callable" in keys for keys in arms.values())
     for name in assumed:
         assert isinstance(noise, dict)
