@@ -394,9 +394,10 @@ def _labour(storage: SqlStorage, pipe: Any, seed: int) -> None:
             os.write(pipe, f"told {told.sequence} {ticket.id}\n".encode())
 
 
-def test_killed_in_the_middle_of_ask_and_tell_nothing_acknowledged_is_lost(url: str) -> None:
+@pytest.mark.parametrize("times", [60, pytest.param(300, marks=pytest.mark.slow)])
+def test_killed_in_the_middle_of_ask_and_tell_nothing_acknowledged_is_lost(url: str, times: int) -> None:
     """Children of this process, all warm, die by SIGKILL at any moment; what is asked for is as if none had."""
-    storage, times = SqlStorage(url), 60
+    storage = SqlStorage(url)
     begin(storage, evidence="certified", delta=1e-9, ticket_seconds=1e6).status()
     chance = random.Random(0)
     asked, told = set[int](), dict[int, int]()
