@@ -398,6 +398,8 @@ def _labour(storage: SqlStorage, pipe: Any, seed: int) -> None:
 def test_killed_in_the_middle_of_ask_and_tell_nothing_acknowledged_is_lost(url: str, times: int) -> None:
     """Children of this process, all warm, die by SIGKILL at any moment; what is asked for is as if none had."""
     storage = SqlStorage(url)
+    for n in (1, 2, 3):
+        run_to_the_end(begin(), rewards(), n)  # what children need is loaded before they are born
     begin(storage, evidence="certified", delta=1e-9, ticket_seconds=1e6).status()
     chance = random.Random(0)
     asked, told = set[int](), dict[int, int]()
