@@ -13,7 +13,7 @@ import pytest
 
 import paretoguard as pg
 from paretoguard.formulas import Formula
-from paretoguard.race.plan import Plan, read_plan
+from paretoguard.race.plan import Plan, as_stated, read_plan
 from paretoguard.race.race import Failed, Measured, Race, Resumed, Waiting, begin
 from paretoguard.race.sources import Pull, RaceError, RunFailedError
 
@@ -215,6 +215,13 @@ def test_ctrl_c_kills_what_runs_and_keeps_what_was_measured(tmp_path: Path) -> N
         with pytest.raises(ProcessLookupError):
             os.kill(pid, 0)
     assert pg.Experiment.open("a race", f"sqlite:///{tmp_path}/race.db").pending()
+
+
+def test_a_race_goes_on_with_the_seed_it_was_begun_with(tmp_path: Path) -> None:
+    url = f"sqlite:///{tmp_path}/rows.db"
+    begin(as_stated(read_plan(table(tmp_path), seed=7), seed=7), url)
+    with pytest.raises(RaceError, match="was begun with seed = 7, now 0 is asked for"):
+        begin(read_plan(table(tmp_path)), url)
 
 
 def test_of_several_runs_at_once_the_quick_ones_must_not_count_first(tmp_path: Path) -> None:

@@ -73,8 +73,8 @@ def _place(what: str, storage: str | None) -> tuple[str, str | None]:
     name, beside = race_place(path)
     if storage is None and not path.with_suffix(".db").exists():
         raise FileError(
-            f"there is no ledger '{path.with_suffix('.db')}' beside {path}: its race has not begun; if its experiment "
-            f"is elsewhere, give its name and --storage"
+            f"there is no ledger '{path.with_suffix('.db')}' beside {path}: its race has not begun, or is one of "
+            "recorded data, which keeps a ledger only with --storage; of one elsewhere, give its name and --storage"
         )
     return name, storage or beside
 

@@ -235,7 +235,7 @@ def _check_same(plan: Plan, experiment: Experiment) -> None:
             f"{plan.path}, or what it measures, was changed after the race {experiment.name!r} began: where it now "
             f"says {new!r}, it said {gone!r}. Change it back to go on, or begin another race: --name NEW"
         )
-    for key, value in plan.settings.items():
+    for key, value in {"seed": 0, **plan.settings}.items():
         begun = experiment.settings.get(key)
         if _canonical(key, value, experiment.settings["order"]) != begun:
             raise RaceError(
