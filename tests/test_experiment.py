@@ -24,6 +24,7 @@ from paretoguard.experiment.experiment import Experiment
 from paretoguard.experiment.fold import Fold
 from paretoguard.experiment.memory import MemoryStorage
 from paretoguard.experiment.sql import SqlStorage
+from paretoguard.experiment.telling import Told
 
 PROBLEM = pg.Problem(
     {"efficacy": "max", "safety": "max"},
@@ -190,6 +191,18 @@ def test_in_the_order_asked_later_results_wait() -> None:
     assert experiment.status().guarantee == "finite-sample"
     entries = [event.read() for event in experiment.storage.events("doses")]
     assert [arm for arm, _ in counted(entries, 2)] == ["low"]
+
+
+def test_in_the_order_asked_a_retraction_changes_whose_turn_it_was_and_nothing_breaks() -> None:
+    experiment = begin(order="asked")
+    for _ in range(6):
+        experiment.tell(None, {"efficacy": 1, "safety": 1}, arm=experiment._fold().trial.peek()[0])
+    experiment.retract(0, "enrolled twice", blind=True)
+    assert experiment.status().samples == 5
+    assert Experiment.open("doses", experiment.storage).status() == experiment.status()
+    assert audit(experiment).sound
+    with pytest.raises(pg.SampleError, match="only a result of the arm that `next_arm` gives"):
+        experiment.tell(None, {"efficacy": 1, "safety": 1}, arm="high")
 
 
 def test_after_a_retraction_the_label_says_what_holds() -> None:
@@ -377,6 +390,72 @@ def test_workers_who_ask_at_once_get_different_arms_and_lose_nothing(sqlite: Sql
     status = Experiment.open("doses", sqlite).status()
     assert status.samples == len(acknowledged)
     assert not first_break(sqlite.events("doses"))
+
+
+@pytest.mark.parametrize("kind", ["memory", "sqlite"])
+def test_threads_may_share_one_experiment(kind: str, sqlite: SqlStorage) -> None:
+    experiment = begin(sqlite if kind == "sqlite" else MemoryStorage(), delta=1e-9)
+    failures, told = list[BaseException](), list[Told]()
+
+    def work(seed: int) -> None:
+        try:
+            sample = rewards(seed)
+            for _ in range(15):
+                for ticket in experiment.ask():
+                    told.append(experiment.tell(ticket, sample(ticket.arm)))
+                experiment.status()
+        except BaseException as error:
+            failures.append(error)
+
+    threads = [threading.Thread(target=work, args=(seed,)) for seed in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert not failures
+    assert sorted(one.id for one in told) == list(range(60))
+    recorded = {event["sequence"]: event["data"] for event in experiment.history()}
+    assert all(recorded[one.sequence]["id"] == one.id for one in told)
+    assert Experiment.open("doses", experiment.storage).status() == experiment.status()
+
+
+def test_who_lives_on_sees_that_the_ledger_was_restored_from_a_backup() -> None:
+    storage = MemoryStorage()
+    experiment, ok = begin(storage), {"efficacy": 1, "safety": 1}
+    first, *others = experiment.ask(3)
+    experiment.tell(first, ok)
+    backup = list(storage.events("doses"))
+    later = experiment.ask(3)
+    experiment.tell(others[0], ok)
+    storage._ledgers["doses"] = list(backup)
+    with pytest.raises(pg.SettingsError, match=f"there is no ticket {later[1].id}"):
+        experiment.tell(later[1], ok)
+    told = experiment.tell(others[1], ok)
+    assert (told.sequence, told.duplicate) == (len(backup) + 1, False)
+    storage._ledgers["doses"] = list(backup)  # and now with as many events as there were, by somebody else
+    other = Experiment.open("doses", storage)
+    other.tell(others[0], {"efficacy": 0, "safety": 0})
+    assert experiment.tell(others[1], ok).sequence == len(backup) + 2
+    assert experiment.status() == other.status() == Experiment.open("doses", storage).status()
+    assert audit(experiment).sound
+
+
+def test_ctrl_c_while_reading_leaves_nothing_half_worked_in(monkeypatch: pytest.MonkeyPatch) -> None:
+    storage = MemoryStorage()
+    experiment, other = begin(storage), Experiment.open("doses", storage)
+    tickets = experiment.ask(2)
+    experiment.tell(tickets[0], {"efficacy": 1, "safety": 1})
+    told = pg.Trial.told
+
+    def interrupted(trial: pg.Trial, *given: Any) -> None:
+        told(trial, *given)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(pg.Trial, "told", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        other.status()
+    monkeypatch.undo()
+    assert other.status() == experiment.status()
 
 
 def test_tickets_asked_at_once_are_spread() -> None:

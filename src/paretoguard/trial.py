@@ -258,8 +258,18 @@ class Trial:
 
     def tell(self, what: str | Ticket, values: Mapping[str, float]) -> None:
         """Take one result, of an arm or of a ticket: a value for every objective, in the user's units."""
+        self._take(what, values, self.check(what, values))
+
+    def told(self, what: str | Ticket, values: Mapping[str, float]) -> None:
+        """Take a result that was recorded: as `tell`, but whether it was due was seen to then.
+
+        What was retracted since may have changed whose turn it was.
+        """
+        recorded = [values[name] for name in self.problem.objectives]
+        self._take(what, values, recorded if self._steps is not None else self._check(what, values))
+
+    def _take(self, what: str | Ticket, values: Mapping[str, float], row: Row) -> None:
         arm = what.arm if isinstance(what, Ticket) else what
-        row = self.check(what, values) if self._steps is None else [values[name] for name in self.problem.objectives]
         known = self._exact.setdefault(arm, {})
         for name in self._exact_objectives:
             known[name] = float(values[name])
@@ -279,17 +289,24 @@ class Trial:
 
     def check(self, what: str | Ticket, values: Mapping[str, float]) -> NDArray[float64]:
         """The result as `tell` would take it; anything wrong is refused, and nothing changes."""
+        row = self._check(what, values)
+        if isinstance(what, Ticket) or self.order != "asked":
+            return row
+        due = next(iter(self.peek()), None)
+        if self._tickets.outstanding or due != what:
+            message = (
+                f"results count in the order asked, so tell by ticket (of `ask`); without one only a result of the "
+                f"arm that `next_arm` gives can be told, {due!r} now, while no ticket is open"
+            )
+            raise SampleError(message, arm=what, values=values, result=self.result())
+        return row
+
+    def _check(self, what: str | Ticket, values: Mapping[str, float]) -> NDArray[float64]:
         arm = what.arm if isinstance(what, Ticket) else what
         try:
             self.problem.index(arm)
             if isinstance(what, Ticket):
                 self._tickets.check(what)
-            elif self.order == "asked" and (self._tickets.outstanding or self.peek() != [what]):
-                due = next(iter(self.peek()), None)
-                raise ValueError(
-                    f"results count in the order asked, so tell by ticket (of `ask`); without one only a result of the "
-                    f"arm that `next_arm` gives can be told, {due!r} now, while no ticket is open"
-                )
             row = self.problem.values(arm, values)
             self._check_exact(arm, values)
         except ValueError as error:

@@ -1,8 +1,10 @@
 """Experiment: ask what to measure next, tell the result, from any number of processes, for as long as it takes."""
 
 import platform
+import threading
 import time
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import Any, NamedTuple
 
 import numba
@@ -45,6 +47,8 @@ class Status(NamedTuple):
 class Experiment:
     """A live experiment on a ledger. Make one with `create`, go on with `open`; both in as many processes as you like.
 
+    Threads may share one: they take turns.
+
     >>> import paretoguard as pg
     >>> from paretoguard.experiment.memory import MemoryStorage
     >>> problem = pg.Problem({"speed": "max"}, arms=["a", "b"], noise=pg.Gaussian(1.0))
@@ -58,6 +62,7 @@ class Experiment:
         self.name = name
         self.storage = storage
         self._known: Fold | None = None
+        self._turn = threading.RLock()  # a fold is for one thread at a time
 
     @classmethod
     def create(
@@ -198,15 +203,14 @@ class Experiment:
             write(RETRACTED, {"id": chosen, "arm": slot.arm, "reason": reason.strip(), "blind": bool(blind)})
 
         self._change(make)
-        self._known = None  # what follows is folded without it
 
     # --- what reads it -----------------------------------------------------------------------------------------------
 
     def result(self) -> Result:
         """The answer, or what is certain so far."""
-        fold = self._fold()
-        fold.trial.peek()
-        return labels.relabelled(fold, fold.trial.result())
+        with self._now() as fold:
+            fold.trial.peek()
+            return labels.relabelled(fold, fold.trial.result())
 
     def verdicts(self) -> dict[str, Verdict]:
         """Each arm's verdict."""
@@ -214,32 +218,19 @@ class Experiment:
 
     def since(self) -> dict[str, int]:
         """After how many samples the verdicts that are kept for good were certain first."""
-        return self._fold().trial.since()
+        with self._now() as fold:
+            return fold.trial.since()
 
     def status(self) -> Status:
         """Where the experiment stands."""
-        fold = self._fold()
-        states = [slot.state for slot in fold.slots]
-        fold.trial.peek()
-        answered, spent = fold.trial.answered, fold.trial.samples >= fold.trial.budget
-        return Status(
-            name=self.name,
-            samples=fold.trial.samples,
-            done=answered or spent,
-            stopped="answered" if answered else "budget" if spent else "open",
-            pending=len(fold.open),
-            partial=sum(bool(slot.values) for slot in fold.open.values()),
-            expired=states.count(LATE),
-            retracted=states.count(WITHDRAWN),
-            sequence=fold.sequence,
-            hash=fold.hash,
-            guarantee=labels.guarantee(fold),
-        )
+        with self._now() as fold:
+            fold.trial.peek()
+            return _status(self.name, fold)
 
     def pending(self) -> list[Ticket]:
         """The tickets without their whole result."""
-        fold = self._fold()
-        return [Ticket(k, slot.arm, slot.expires) for k, slot in fold.open.items()]
+        with self._now() as fold:
+            return [Ticket(k, slot.arm, slot.expires) for k, slot in fold.open.items()]
 
     def history(self) -> list[dict[str, Any]]:
         """Every event, with its hash."""
@@ -267,48 +258,79 @@ class Experiment:
 
     # --- the fold, kept up to date -----------------------------------------------------------------------------------
 
+    @contextmanager
+    def _now(self) -> Iterator[Fold]:
+        """The state after the last event, for this thread alone."""
+        with self._turn:
+            yield self._fold()
+
     def _fold(self) -> Fold:
         """The state after the last event."""
-        if self._known is None:
-            self._known = Fold(self.storage.events(self.name))
-        else:
-            self._work_in(list(self.storage.events(self.name, self._known.sequence)))
-        return self._known
+        with self._turn:
+            known, self._known = self._known, None  # should this be interrupted, it is half worked in
+            after = 0 if known is None else known.sequence - 1
+            self._known = self._caught_up(known, list(self.storage.events(self.name, after)))
+            return self._known
 
-    def _work_in(self, events: list[Event]) -> None:
-        assert self._known is not None
+    def _caught_up(self, known: Fold | None, events: list[Event]) -> Fold:
+        """The state after these events, of which `known` stands on the first, if the ledger is still the same one.
+
+        It may have been restored from a backup, and have other events since.
+        """
+        if known is None:
+            return Fold(events)
         entries = [(event.read(), event.hash) for event in events]
-        if any(entry.kind == RETRACTED for entry, _ in entries):
-            self._known = Fold(self.storage.events(self.name))
-            return
-        for entry, seal in entries:
-            self._known.apply(entry, seal)
+        is_another = not events or (events[0].sequence, events[0].hash) != (known.sequence, known.hash)
+        if is_another or any(entry.kind == RETRACTED for entry, _ in entries[1:]):
+            return Fold(self.storage.events(self.name))
+        for entry, seal in entries[1:]:
+            known.apply(entry, seal)
+        return known
 
     def _change(self, make: Any) -> None:
         """Let `make(fold, write)` add events to the ledger, after all others; if that fails nothing has changed."""
-        fold = self._known
-        if fold is None:  # before the lock: others need wait neither for this nor for the compiler
-            fold = self._fold()
-            fold.trial.peek()
+        with self._turn:
+            fold = self._known
+            if fold is None:  # before the lock: others need wait neither for this nor for the compiler
+                fold = self._fold()
+                fold.trial.peek()
+            self._known, drafts = None, list[Draft]()  # until all is on disk: it may be ahead of the ledger
 
-        def draft(events: list[Event]) -> list[Draft]:
-            self._work_in(events)
-            assert self._known is not None
-            write = Writer(self._known)
-            make(self._known, write)
-            return write.drafts
+            def draft(events: list[Event]) -> list[Draft]:
+                nonlocal fold, drafts
+                fold = self._caught_up(fold, events)
+                write = Writer(fold)
+                make(fold, write)
+                drafts = write.drafts
+                return drafts
 
-        try:
-            added = self.storage.append(self.name, fold.sequence, draft)
-        except BaseException:
-            self._known = None  # it may be ahead of the ledger
-            raise
-        if added and self._known is not None:
-            self._known.hash = added[-1].hash
+            added = self.storage.append(self.name, fold.sequence - 1, draft)
+            if added:
+                fold.hash = added[-1].hash
+            if all(draft.kind != RETRACTED for draft in drafts):  # else all is folded anew, without the result
+                self._known = fold
 
 
 class _RefusedError(Exception):
     """One of several results is refused, and so all are."""
+
+
+def _status(name: str, fold: Fold) -> Status:
+    states = [slot.state for slot in fold.slots]
+    answered, spent = fold.trial.answered, fold.trial.samples >= fold.trial.budget
+    return Status(
+        name=name,
+        samples=fold.trial.samples,
+        done=answered or spent,
+        stopped="answered" if answered else "budget" if spent else "open",
+        pending=len(fold.open),
+        partial=sum(bool(slot.values) for slot in fold.open.values()),
+        expired=states.count(LATE),
+        retracted=states.count(WITHDRAWN),
+        sequence=fold.sequence,
+        hash=fold.hash,
+        guarantee=labels.guarantee(fold),
+    )
 
 
 def _checked_seconds(seconds: Any, order: str) -> float | None:

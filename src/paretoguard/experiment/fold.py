@@ -88,6 +88,8 @@ class Fold:
 
     def apply(self, entry: Entry, seal: str) -> None:
         """Work in the next event."""
+        if entry.sequence != self.sequence + 1:
+            raise LedgerError(f"event {self.sequence + 1} is missing: event {entry.sequence} follows")
         try:
             self._HANDLERS[entry.kind](self, entry)
         except (ParetoguardError, LookupError, TypeError, ValueError) as error:
@@ -124,7 +126,7 @@ class Fold:
             if ticket is not None:
                 self.trial.drop(ticket, for_good=True)
         else:
-            self.trial.tell(slot.arm if ticket is None else ticket, slot.values)
+            self.trial.told(slot.arm if ticket is None else ticket, slot.values)
 
     def _expired(self, entry: Entry) -> None:
         for number in entry.data["ids"]:
