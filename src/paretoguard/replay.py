@@ -9,6 +9,7 @@ from numpy import float64, int64
 from numpy.typing import NDArray
 
 from paretoguard.engine.replay import ASK, COUNT, DROP, LAST, PULL, UNASKED, Tape
+from paretoguard.errors import ProblemError
 
 
 class Steps:
@@ -45,7 +46,10 @@ class Steps:
         room = np.zeros(max(2, arms) + 2 * self._longest + 2, dtype=int64)
         room[: len(queue)] = queue
         steps = np.frombuffer(self._steps, dtype=int64).reshape(-1, 2).copy()
-        rows: NDArray[float64] = np.array(self._rows, dtype=float64).reshape(-1, objectives)
+        given = np.array(self._rows)
+        if given.dtype.kind not in "fiu":  # a text such as "1" would become a number
+            raise ProblemError("a result is not a row of numbers")
+        rows: NDArray[float64] = given.astype(float64).reshape(-1, objectives)
         return Tape(
             steps=steps,
             rows=rows,

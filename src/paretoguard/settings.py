@@ -28,8 +28,8 @@ from paretoguard.problem.classes import find_class
 FINITE_SAMPLE, ASYMPTOTIC, HEURISTIC = "finite-sample", "asymptotic", "heuristic"
 DEFAULT_ALGORITHM, DEFAULT_EVIDENCE = "e-cape", "certified"
 ORDERS = {
-    "arrival": "results are counted as they arrive: which of several outstanding ones comes first does not depend on "
-    "their values",
+    "arrival": "results are counted as they arrive: which of several outstanding ones comes first, or never comes, "
+    "does not depend on their values",
     "asked": "results are counted in the order they were asked for, up to the first missing one of each arm",
 }
 MAX_SEED = 2**64 - 1

@@ -126,6 +126,11 @@ class Trial:
             array[...] = was
         return [self.problem.arms[place] for place in places]
 
+    def look(self) -> None:
+        """See whether the answer is found; an algorithm without `select` cannot say while results are outstanding."""
+        if self._tickets.outstanding == 0 or select.has_body(type(self._policy)):
+            self.peek()
+
     def asked(self, arms: Sequence[str]) -> list[Ticket]:
         """Tickets for these arms: those that `ask` chose when they were recorded, and nearly always would again.
 
@@ -197,6 +202,7 @@ class Trial:
 
     def _replay(self, steps: Steps) -> None:
         tape = steps.tape(self._space.arms, self._space.objectives, self._queue, self._answered)
+        self.problem.check_rows(tape.rows)
         loose = any(self.problem.tolerance[row.label] for row in self.problem.constraints)
         stride = self._stride if self._keeps else 0
         terms = Terms(self.budget, stride, loose, any(self.problem.tolerance.values()))
@@ -327,15 +333,19 @@ class Trial:
             self._settle()
 
     def _check_exact(self, arm: str, values: Mapping[str, float]) -> None:
+        self.check_known(arm, values)
+        self.problem.check_apart(arm, values, self._exact)
+
+    def check_known(self, arm: str, values: Mapping[str, float]) -> None:
+        """Refuse another value than before of an exact objective; `values` may be a part of a result."""
         known = self._exact.get(arm, {})
-        for name in self._exact_objectives:
+        for name in (name for name in self._exact_objectives if name in values):
             value = float(values[name])
             if known.get(name, value) != value:
                 raise ProblemError(
                     f"arm {arm!r} gave {name} = {value!r} after {known[name]!r}, but {name} was declared exact; "
                     "declare its noise if it varies"
                 )
-        self.problem.check_apart(arm, values, self._exact)
 
     def verdicts(self) -> dict[str, Verdict]:
         """Each arm's verdict: what is certain now or, where a guarantee carries it (see `_settle`), was so before."""

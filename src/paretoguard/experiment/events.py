@@ -21,6 +21,14 @@ LONGEST = 1_000_000  # characters of a line
 AT_ONCE = 5_000  # lines that are read together
 
 
+def _no_number(word: str) -> float:
+    raise ValueError(f"{word} is no number")
+
+
+_decode = json.JSONDecoder(parse_constant=_no_number).decode
+_LAST = 2.5e11  # seconds: until the year 9892, so that every time can be shown
+
+
 class Draft(NamedTuple):
     """An event that is not in a ledger yet."""
 
@@ -84,8 +92,8 @@ def seal(last: str, line: str) -> str:
 def read(line: str, sequence: int) -> Entry:
     """What a line says; a line of another version, or that is no event, is refused."""
     try:
-        found = json.loads(line)
-    except ValueError as error:
+        found = _decode(line)
+    except (ValueError, RecursionError) as error:
         raise LedgerError(f"event {sequence} cannot be read ({error}): {line[:80]!r}") from None
     return _entry(found, line, sequence)
 
@@ -97,8 +105,8 @@ def read_all(events: Sequence[Event]) -> Iterator[Entry]:
         lines = [event.line for event in part]
         try:
             whole = all(line[:1] == "{" and line[-1:] == "}" for line in lines)
-            found = json.loads(f"[{','.join(lines)}]") if whole else []
-        except ValueError:
+            found = _decode(f"[{','.join(lines)}]") if whole else []
+        except (ValueError, RecursionError):
             found = []
         if len(found) != len(part):  # one of them is no event: which, is said line by line
             yield from (event.read() for event in part)
@@ -119,7 +127,13 @@ def _entry(found: Any, line: str, sequence: int) -> Entry:
         )
     if entry.kind not in KINDS:
         raise LedgerError(f"event {sequence} is of the unknown kind {entry.kind!r}; expected one of {', '.join(KINDS)}")
+    if type(entry.data) is not dict or type(entry.sequence) is not int or not _is_time(entry.time):
+        raise LedgerError(f"event {sequence} cannot be read (it lacks a number, a time or its data): {line[:80]!r}")
     return entry
+
+
+def _is_time(given: Any) -> bool:
+    return type(given) in (float, int) and 0 <= given < _LAST
 
 
 def moment(seconds: float) -> str:

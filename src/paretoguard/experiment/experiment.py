@@ -15,8 +15,9 @@ from paretoguard.errors import ParetoguardError, SampleError, SettingsError
 from paretoguard.experiment import labels
 from paretoguard.experiment.events import ASKED, CREATED, EXPIRED, RETRACTED, Draft, Event
 from paretoguard.experiment.fold import LATE, WITHDRAWN, Fold
+from paretoguard.experiment.memory import MemoryStorage
 from paretoguard.experiment.storage import DEFAULT, Storage, checked_name, open_storage
-from paretoguard.experiment.telling import Told, find_slot, record
+from paretoguard.experiment.telling import Given, Told, find_slot, record
 from paretoguard.experiment.writer import Writer, note_end
 from paretoguard.files import ProblemFile, dumps
 from paretoguard.problem import Problem
@@ -25,7 +26,8 @@ from paretoguard.trial import Trial
 from paretoguard.verdict import Result, Verdict
 from paretoguard.version import __version__
 
-MOST_AT_ONCE = 10_000  # tickets: they are one event
+MOST_AT_ONCE = 10_000  # tickets
+MOST_IDS, MOST_CHARACTERS = 50_000, 500_000  # of one event, whose line must not be too long
 
 
 class Status(NamedTuple):
@@ -95,8 +97,8 @@ class Experiment:
             "delta": trial.delta,
             "algorithm": settings.label(trial.algorithm),
             "evidence": settings.label(trial.evidence),
-            "budget": budget,
-            "seed": seed,
+            "budget": None if budget is None else trial.budget,
+            "seed": int(seed),
             "order": trial.order,
             "ticket_seconds": _checked_seconds(ticket_seconds, trial.order),
             "program": __version__,
@@ -115,6 +117,13 @@ class Experiment:
         found._fold()
         return found
 
+    @classmethod
+    def at(cls, name: str, events: list[Event]) -> "Experiment":
+        """The experiment after these events, on a copy of its ledger to which nobody else adds."""
+        copy = MemoryStorage()
+        copy.restore(name, events)
+        return cls.open(name, copy)
+
     # --- what changes the ledger -------------------------------------------------------------------------------------
 
     def ask(self, n: int = 1) -> list[Ticket]:
@@ -127,56 +136,67 @@ class Experiment:
 
         def make(fold: Fold, write: Writer) -> None:
             issued.clear()
-            overdue = [k for k, slot in fold.open.items() if slot.expires is not None and slot.expires <= write.time]
-            if overdue:
-                write(EXPIRED, {"ids": overdue})
-            arms = fold.trial.peek(n)
-            if arms:
-                seconds = fold.settings["ticket_seconds"]
-                expires = None if seconds is None else write.time + seconds
-                write(ASKED, {"arms": arms} | ({} if expires is None else {"expires": expires}))
-                first = len(fold.slots) - len(arms)
-                issued.extend(Ticket(first + k, arm, expires) for k, arm in enumerate(arms))
-            else:
+            overdue = [k for k, slot in fold.open.items() if slot.expires is not None and slot.expires <= write.now]
+            for first in range(0, len(overdue), MOST_IDS):
+                write(EXPIRED, {"ids": overdue[first : first + MOST_IDS]})
+            seconds, at_once = fold.settings["ticket_seconds"], max(1, MOST_CHARACTERS // _longest_name(fold.problem))
+            expires = None if seconds is None else write.now + seconds
+            for wanted in (min(at_once, n - done) for done in range(0, n, at_once)):
+                if arms := fold.trial.peek(wanted):
+                    first = len(fold.slots)
+                    write(ASKED, {"arms": arms} | ({} if expires is None else {"expires": expires}))
+                    issued.extend(Ticket(first + k, arm, expires) for k, arm in enumerate(arms))
+            if not issued:
                 note_end(fold, write)
 
         self._change(make)
         return issued
 
-    def tell(self, what: Ticket | int | None, values: Mapping[str, float], *, arm: str | None = None) -> Told:
+    def tell(
+        self,
+        what: Ticket | int | None,
+        values: Mapping[str, float],
+        *,
+        arm: str | None = None,
+        key: str | None = None,
+    ) -> Told:
         """Record the result of a ticket, or of an arm measured elsewhere (`what` = None, arm = …).
 
-        `values` may be a part of it: it counts when the last part has come. Telling the same again changes nothing.
+        `values` may be a part of it: it counts when the last part has come. Telling the same again changes nothing if
+        there is a ticket, or a `key`, a text of your own that names the result; without either it is one more result.
         """
-        return self.tell_all([(what, arm, values)])[0]
+        return self.tell_all([(what, arm, values, key)])[0]
 
     def tell_all(
         self,
-        results: Iterable[tuple[Ticket | int | None, str | None, Mapping[str, float]]],
+        results: Iterable[
+            tuple[Ticket | int | None, str | None, Mapping[str, float]]
+            | tuple[Ticket | int | None, str | None, Mapping[str, float], str | None]
+        ],
         refused: dict[int, ParetoguardError] | None = None,
         *,
         atomic: bool = True,
     ) -> list[Told]:
-        """Record several results (ticket or id or None, arm or None, values) at once: all of them, or none.
+        """Record several results (ticket or id or None, arm or None, values, perhaps a key) at once: all, or none.
 
         With a dictionary for what is `refused` (by position) nothing is raised, and unless `atomic` the others are
         recorded nevertheless.
         """
-        given, told, wrong = list(results), list[Told](), dict[int, ParetoguardError]()
+        given, told, wrong = [Given(*one) for one in results], list[Told](), dict[int, ParetoguardError]()
 
         def make(fold: Fold, write: Writer) -> None:
             told.clear()
             wrong.clear()
-            for place, (what, arm, values) in enumerate(given):
+            for place, one in enumerate(given):
                 try:
-                    told.append(record(fold, write, what, arm, values))
+                    told.append(record(fold, write, one))
                 except (SampleError, SettingsError) as error:
                     if refused is None:
                         raise
                     wrong[place] = error
             if wrong and atomic:
                 raise _RefusedError
-            if told and not fold.trial.peek():
+            if told:
                 note_end(fold, write)
 
         try:
@@ -192,12 +212,14 @@ class Experiment:
 
         `blind` declares that this was decided without regard to any measured value: only then a guarantee stands.
         """
-        chosen = number.id if isinstance(number, Ticket) else number
         if not isinstance(reason, str) or not reason.strip():
-            raise SettingsError(f"the reason is {reason!r}, expected a text: why is result {chosen} left out?")
+            given = number.id if isinstance(number, Ticket) else number
+            raise SettingsError(f"the reason is {reason!r}, expected a text: why is result {given} left out?")
 
         def make(fold: Fold, write: Writer) -> None:
-            slot = find_slot(fold, chosen)
+            chosen, slot = find_slot(fold, number)
+            if isinstance(number, Ticket) and number.arm != slot.arm:
+                raise SettingsError(f"ticket {chosen} is for {slot.arm!r}, got one for {number.arm!r}")
             if slot.state == WITHDRAWN:
                 raise SettingsError(f"result {chosen} ({slot.arm}) has been retracted already")
             write(RETRACTED, {"id": chosen, "arm": slot.arm, "reason": reason.strip(), "blind": bool(blind)})
@@ -209,7 +231,7 @@ class Experiment:
     def result(self) -> Result:
         """The answer, or what is certain so far."""
         with self._now() as fold:
-            fold.trial.peek()
+            fold.trial.look()
             return labels.relabelled(fold, fold.trial.result())
 
     def verdicts(self) -> dict[str, Verdict]:
@@ -224,7 +246,7 @@ class Experiment:
     def status(self) -> Status:
         """Where the experiment stands."""
         with self._now() as fold:
-            fold.trial.peek()
+            fold.trial.look()
             return _status(self.name, fold)
 
     def pending(self) -> list[Ticket]:
@@ -293,7 +315,7 @@ class Experiment:
             fold = self._known
             if fold is None:  # before the lock: others need wait neither for this nor for the compiler
                 fold = self._fold()
-                fold.trial.peek()
+                fold.trial.look()
             self._known, drafts = None, list[Draft]()  # until all is on disk: it may be ahead of the ledger
 
             def draft(events: list[Event]) -> list[Draft]:
@@ -313,6 +335,11 @@ class Experiment:
 
 class _RefusedError(Exception):
     """One of several results is refused, and so all are."""
+
+
+def _longest_name(problem: Problem) -> int:
+    """In characters of JSON, at worst six for one of ours."""
+    return 3 + 6 * max(map(len, problem.arms))
 
 
 def _status(name: str, fold: Fold) -> Status:

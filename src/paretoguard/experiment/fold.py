@@ -22,8 +22,9 @@ from paretoguard.experiment.events import (
     Event,
     read_all,
 )  # fmt: skip
+from paretoguard.experiment.keys import check_keys
 from paretoguard.files import loads
-from paretoguard.problem import Problem
+from paretoguard.problem import STATUSES, Problem
 from paretoguard.tickets import Ticket
 from paretoguard.trial import Trial
 
@@ -43,13 +44,33 @@ def _without_collecting() -> Iterator[None]:
             gc.enable()
 
 
+@contextmanager
+def _as_ledger_errors(what: str) -> Iterator[None]:
+    """Whatever is wrong here is wrong with the ledger."""
+    try:
+        yield
+    except LedgerError:
+        raise
+    except (ParetoguardError, LookupError, TypeError, ValueError, AttributeError) as error:
+        why = f"there is no {error}" if isinstance(error, KeyError) else error
+        raise LedgerError(f"{what}: {why}") from error
+
+
+def _retractions(events: list[Event]) -> Iterator[Entry]:
+    for event in events:
+        if f'"{RETRACTED}"' in event.line and (entry := event.read()).kind == RETRACTED:
+            check_keys(entry)
+            yield entry
+
+
 class Slot:
     """One result, from its ticket to its end."""
 
-    __slots__ = ("arm", "expires", "state", "told", "trial_ticket", "values")
+    __slots__ = ("arm", "asked", "expires", "state", "told", "trial_ticket", "values")
 
     def __init__(self, arm: str, expires: float | None, trial_ticket: Ticket | None) -> None:
         self.arm = arm
+        self.asked = trial_ticket is not None
         self.expires = expires
         self.trial_ticket = trial_ticket  # while the trial waits for it
         self.values: dict[str, float] = {}  # so far
@@ -69,15 +90,21 @@ class Fold:
         if first is None or first.kind != CREATED:
             raise LedgerError("a ledger begins with an event 'created'; this one does not")
         self.settings: dict[str, Any] = first.data
-        self.problem: Problem = loads(self.settings["problem"], "the problem in the ledger").problem
-        self.trial = self._trial()
+        with _as_ledger_errors("event 1 (created) cannot be worked in"):
+            check_keys(first)
+            self.problem: Problem = loads(self.settings["problem"], "the problem in the ledger").problem
+            self.trial = self._trial()
         self.slots: list[Slot] = []
         self.open: dict[int, Slot] = {}  # those without their whole result
+        self.keys: dict[str, int] = {}  # of results without a ticket, as their tellers call them
         self.stopped: dict[str, Any] | None = None  # what the last event 'stopped' says, if nothing was asked since
-        withdrawn = (event.read() for event in events if f'"{RETRACTED}"' in event.line)
-        self.retracted = {entry.data["id"]: entry.data for entry in withdrawn if entry.kind == RETRACTED}
+        self.retracted = {entry.data["id"]: entry.data for entry in _retractions(events)}
+        self.program = self.settings["program"]  # which decided last
         self.sequence, self.hash, self.time = 0, START, 0.0
-        with self.trial.replaying() if len(events) > LONG else nullcontext():
+        with (
+            _as_ledger_errors("the results in this ledger cannot be counted"),
+            self.trial.replaying() if len(events) > LONG else nullcontext(),
+        ):
             for event, entry in zip(events, read_all(events), strict=True):
                 self.apply(entry, event.hash)
 
@@ -90,18 +117,24 @@ class Fold:
         """Work in the next event."""
         if entry.sequence != self.sequence + 1:
             raise LedgerError(f"event {self.sequence + 1} is missing: event {entry.sequence} follows")
+        check_keys(entry)
         try:
             self._HANDLERS[entry.kind](self, entry)
-        except (ParetoguardError, LookupError, TypeError, ValueError) as error:
-            raise LedgerError(f"event {entry.sequence} ({entry.kind}) cannot be worked in: {error}") from error
+        except (ParetoguardError, LookupError, TypeError, ValueError, AttributeError) as error:
+            why = f"there is no {error}" if isinstance(error, KeyError) else error
+            raise LedgerError(f"event {entry.sequence} ({entry.kind}) cannot be worked in: {why}") from error
         self.sequence, self.hash, self.time = entry.sequence, seal, entry.time
 
     def _created(self, entry: Entry) -> None:
         """Nothing more: it came first."""
+        if entry.sequence != 1:
+            raise ValueError("a ledger begins once")
 
     def _asked(self, entry: Entry) -> None:
         arms, expires = entry.data["arms"], entry.data.get("expires")
-        self.stopped = None
+        if not isinstance(arms, list) or not isinstance(expires, int | float | None):
+            raise TypeError(f"it says {entry.data}, expected a list of arms, and seconds")
+        self.stopped, self.program = None, entry.data.get("program", self.program)
         for ticket in self.trial.asked(arms):
             self._add(Slot(ticket.arm, expires, ticket))
 
@@ -109,11 +142,29 @@ class Fold:
         self.open[len(self.slots)] = slot
         self.slots.append(slot)
 
+    def _slot(self, number: Any) -> Slot:
+        if type(number) is not int or not 0 <= number < len(self.slots):
+            raise ValueError(f"there is no result {number!r}")
+        return self.slots[number]
+
+    def _name(self, key: Any, number: int) -> None:
+        if not isinstance(key, str) or key in self.keys:
+            raise ValueError(f"the key {key!r} is no text, or was given before")
+        self.keys[key] = number
+
     def _told(self, entry: Entry) -> None:
         number, arm, values = entry.data["id"], entry.data["arm"], entry.data["values"]
         if number == len(self.slots):  # not asked for
             self._add(Slot(arm, None, None))
-        slot = self.slots[number]
+            if "key" in entry.data:
+                self._name(entry.data["key"], number)
+        slot = self._slot(number)
+        if slot.arm != arm:
+            raise ValueError(f"result {number} is of {slot.arm!r}, not of {arm!r}")
+        if slot.state in (COMPLETE, WITHDRAWN):
+            raise ValueError(f"result {number} has come before")
+        if len(values) < len(self.problem.objectives):
+            self.problem.part(arm, values)
         slot.values.update(values)
         slot.told = entry.sequence
         if len(slot.values) < len(self.problem.objectives):
@@ -130,7 +181,7 @@ class Fold:
 
     def _expired(self, entry: Entry) -> None:
         for number in entry.data["ids"]:
-            slot = self.slots[number]
+            slot = self._slot(number)
             slot.state, ticket = LATE, slot.trial_ticket
             slot.trial_ticket = None
             self.open.pop(number, None)
@@ -139,14 +190,17 @@ class Fold:
 
     def _retracted(self, entry: Entry) -> None:
         """A result that counted was left out from the start; one that did not may still be waited for."""
-        slot = self.slots[entry.data["id"]]
+        slot = self._slot(entry.data["id"])
+        self.stopped = None
         if slot.trial_ticket is not None:
             self.trial.drop(slot.trial_ticket, for_good=True)
         slot.state, slot.trial_ticket = WITHDRAWN, None
         self.open.pop(entry.data["id"], None)
 
     def _stopped(self, entry: Entry) -> None:
-        self.stopped = entry.data
+        if set(entry.data["statuses"]) - set(self.problem.arms) or set(entry.data["statuses"].values()) - set(STATUSES):
+            raise ValueError(f"the statuses are {entry.data['statuses']!r}")
+        self.stopped, self.program = entry.data, entry.data.get("program", self.program)
 
     _HANDLERS: ClassVar[dict[str, Callable[["Fold", Entry], None]]] = {
         CREATED: _created,

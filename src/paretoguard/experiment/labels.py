@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 from paretoguard import settings
-from paretoguard.experiment.fold import Fold
+from paretoguard.experiment.fold import COMPLETE, LATE, Fold
 from paretoguard.verdict import Result
 
 
@@ -16,6 +16,14 @@ def guarantee(fold: Fold) -> str:
 def relabelled(fold: Fold, result: Result) -> Result:
     """What holds, given how the experiment was begun, and what was retracted."""
     said, notes = list(fold.settings.get("assumptions", ())), list[str]()
+    states = [slot.state for slot in fold.slots]
+    if expired := states.count(LATE):
+        said.append(f"tickets that expired without a result: {expired:,}; that is assumed not to depend on its value")
+    if unasked := sum(slot.state == COMPLETE and not slot.asked for slot in fold.slots):
+        said.append(
+            f"results told without a ticket: {unasked:,}; all results of their sources are assumed to be told, good "
+            "and bad"
+        )
     if fold.settings.get("doubt"):
         notes.append(fold.settings["doubt"])
     count = len(fold.retracted)

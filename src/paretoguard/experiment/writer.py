@@ -3,23 +3,27 @@
 import time
 from typing import Any
 
-from paretoguard.experiment.events import RETRACTED, START, STOPPED, Draft, Entry
+from paretoguard.experiment.events import ASKED, RETRACTED, START, STOPPED, Draft, Entry
 from paretoguard.experiment.fold import Fold
+from paretoguard.version import __version__
 
 
 class Writer:
-    """Drafts events and works each into the fold at once. Time never goes back."""
+    """Drafts events and works each into the fold at once. Their times never go back, whatever clocks do."""
 
     def __init__(self, fold: Fold) -> None:
         self._fold = fold
-        self.time = max(time.time(), fold.time)
+        self.now = time.time()  # by this machine's clock: one that was wrong once must not count for ever
+        self._time = max(self.now, fold.time)
         self.drafts: list[Draft] = []
 
     def __call__(self, kind: str, data: dict[str, Any]) -> int:
-        """Draft an event; return its number."""
-        draft = Draft(kind, data, self.time)
+        """Draft an event; return its number. Who decides, names the program if it is another than before."""
+        if kind in (ASKED, STOPPED) and self._fold.program != __version__:
+            data = {**data, "program": __version__}
+        draft = Draft(kind, data, self._time)
         if kind != RETRACTED:  # that needs a new fold
-            self._fold.apply(Entry(self._fold.sequence + 1, round(self.time, 6), kind, data), START)
+            self._fold.apply(Entry(self._fold.sequence + 1, round(self._time, 6), kind, data), START)
         else:
             self._fold.sequence += 1
         self.drafts.append(draft)
@@ -27,9 +31,11 @@ class Writer:
 
 
 def note_end(fold: Fold, write: Writer) -> None:
-    """Record that the answer was found, or the budget spent, once."""
+    """Record that the answer was found, or the budget spent; and again where late results made it another."""
     trial = fold.trial
-    if fold.stopped is not None or not (trial.answered or trial.samples >= trial.budget):
+    trial.look()
+    if not (trial.answered or trial.samples >= trial.budget):
         return
-    statuses = trial.statuses()
-    write(STOPPED, {"why": "answered" if trial.answered else "budget", "samples": trial.samples, "statuses": statuses})
+    why, statuses = "answered" if trial.answered else "budget", trial.statuses()
+    if fold.stopped is None or (fold.stopped["why"], fold.stopped["statuses"]) != (why, statuses):
+        write(STOPPED, {"why": why, "samples": trial.samples, "statuses": statuses})

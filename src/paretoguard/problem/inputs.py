@@ -31,6 +31,19 @@ def read_part(arm: str, values: Any, noise: Mapping[str, Noise]) -> dict[str, fl
     return {name: _value(arm, name, given, noise[name]) for name, given in _each(arm, values, part or noise)}
 
 
+def check_rows(rows: Floats, noise: Mapping[str, Noise]) -> None:
+    """Refuse measurements [n, d] if the noise of an objective cannot give one of them."""
+    for (objective, model), column in zip(noise.items(), rows.T, strict=True):
+        low, high = model.support
+        largest = LARGEST * min(1.0, model.sigma or 1.0)
+        is_wrong = ~((column >= max(low, -largest)) & (column <= min(high, largest)))
+        if type(model).allows is not Noise.allows:  # a kind with an opinion of its own
+            values, places = np.unique(column, return_inverse=True)
+            is_wrong |= np.array([not model.allows(value) for value in values.tolist()], dtype=bool)[places]
+        for row in np.flatnonzero(is_wrong)[:1]:
+            raise ProblemError(f"objective '{objective}': got {column[row]}, expected {model.expected}")
+
+
 def read_means(means: Any, arms: Sequence[str], noise: Mapping[str, Noise]) -> Floats:
     """Means of all arms as an array [K, d], from such an array or from arm -> {objective: mean}; of any range."""
     if isinstance(means, Mapping):

@@ -39,6 +39,7 @@ from paretoguard.problem.inputs import (
     Means,
     check_arm,
     check_range,
+    check_rows,
     check_statuses,
     read_means,
     read_part,
@@ -223,6 +224,10 @@ class Problem:
         """Values of some objectives of one measurement; anything impossible is refused."""
         self.index(arm)
         return read_part(arm, values, self.noise)
+
+    def check_rows(self, rows: Floats) -> None:
+        """Refuse measurements [n, d] of which one is impossible: as `values`, for many at once."""
+        check_rows(rows, self.noise)
 
     @cached_property
     def _is_exact_but_guarded(self) -> bool:
