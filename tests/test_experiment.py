@@ -1,8 +1,10 @@
 """Live experiments: the same decisions as a Trial, whoever asks, however often the process dies."""
 
+import itertools
 import multiprocessing
 import os
 import random
+import re
 import signal
 import threading
 import time
@@ -10,15 +12,18 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
 
 import paretoguard as pg
+from paretoguard import reference
+from paretoguard.experiment import experiment as experiment_module
 from paretoguard.experiment import fold as fold_module
 from paretoguard.experiment import transfer
-from paretoguard.experiment.audit import audit, counted
+from paretoguard.experiment.audit import audit, counted, verify
 from paretoguard.experiment.events import START, Draft, Entry, Event, chain, first_break
 from paretoguard.experiment.experiment import Experiment
 from paretoguard.experiment.fold import Fold
@@ -205,6 +210,110 @@ def test_in_the_order_asked_a_retraction_changes_whose_turn_it_was_and_nothing_b
         experiment.tell(None, {"efficacy": 1, "safety": 1}, arm="high")
 
 
+def test_in_the_order_asked_a_part_without_a_ticket_is_refused() -> None:
+    experiment = begin(order="asked")
+    with pytest.raises(pg.SampleError, match="without a ticket a result is told whole, not in parts"):
+        experiment.tell(None, {"efficacy": 1}, arm="low")
+    assert experiment.status().sequence == 1
+
+
+def test_a_ticket_of_another_experiment_is_refused() -> None:
+    experiment = begin()
+    experiment.ask(3)
+    with pytest.raises(pg.SampleError, match="ticket 0 is for 'low', got a result of 'high'"):
+        experiment.tell(pg.Ticket(0, "high"), {"efficacy": 1, "safety": 1})
+    with pytest.raises(pg.SettingsError, match="ticket 0 is for 'low', got one for 'high'"):
+        experiment.retract(pg.Ticket(0, "high"), "a mistake", blind=True)
+    assert experiment.tell(np.int64(0), {"efficacy": 1, "safety": 1}).complete  # type: ignore[arg-type]
+
+
+def test_a_key_makes_a_result_without_a_ticket_one_result() -> None:
+    experiment = begin()
+    first = experiment.tell(None, {"efficacy": 1}, arm="low", key="site2-17")
+    assert not first.complete
+    assert experiment.tell(None, {"safety": 1}, arm="low", key="site2-17")._replace(sequence=0) == (0, False, True, 0)
+    again = Experiment.open("doses", experiment.storage).tell(
+        None, {"efficacy": 1, "safety": 1}, arm="low", key="site2-17"
+    )
+    assert (again.duplicate, again.id) == (True, first.id)
+    other = experiment.tell(None, {"efficacy": 1, "safety": 1}, arm="low", key="site2-18")
+    assert (other.duplicate, other.id, experiment.status().samples) == (False, 1, 2)
+    with pytest.raises(pg.SampleError, match="the result 'site2-17' is of 'low', got a result of 'high'"):
+        experiment.tell(None, {"efficacy": 1}, arm="high", key="site2-17")
+    with pytest.raises(pg.SampleError, match="has efficacy = 1 already, got 0"):
+        experiment.tell(None, {"efficacy": 0}, arm="low", key="site2-17")
+    for what, key in ((0, "new"), (None, " "), (None, "a\nb"), (None, 7), (None, "x" * 201)):
+        with pytest.raises(pg.SettingsError, match="the key"):
+            experiment.tell(what, {"efficacy": 1}, arm="low", key=key)  # type: ignore[arg-type]
+    rows = [(None, "high", {"efficacy": 0.0, "safety": 0.0}, f"row {k % 2}") for k in range(4)]
+    assert [one.duplicate for one in experiment.tell_all(rows)] == [False, False, True, True]
+
+
+def test_what_is_assumed_of_lost_results_and_of_those_from_elsewhere_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
+    now = [1_000_000.0]
+    monkeypatch.setattr(time, "time", lambda: now[0])
+    experiment = begin(ticket_seconds=60)
+    assert "comes first, or never comes, does not depend" in experiment.result().assumptions[-1]
+    experiment.ask(2)
+    now[0] += 61
+    experiment.ask()
+    experiment.tell(None, {"efficacy": 1, "safety": 1}, arm="low")
+    expired, unasked = experiment.result().assumptions[-2:]
+    assert expired.startswith("tickets that expired without a result: 2;")
+    assert unasked.startswith("results told without a ticket: 1;")
+
+
+def test_one_wrong_clock_does_not_stop_tickets_from_running_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    now = [1_000_000.0]
+    monkeypatch.setattr(time, "time", lambda: now[0])
+    experiment = begin(ticket_seconds=60)
+    first, second = experiment.ask(2)
+    now[0] += 1e9  # only who asks gives tickets up
+    experiment.tell(first, {"efficacy": 1, "safety": 1})
+    now[0] -= 1e9
+    [third] = experiment.ask()
+    assert third.expires == now[0] + 60
+    assert [ticket.id for ticket in experiment.pending()] == [second.id, third.id]
+    now[0] += 61
+    experiment.ask()
+    assert experiment.status().expired == 2
+    times = [event["time"] for event in experiment.history()]
+    assert times == sorted(times)
+
+
+def test_an_exact_value_that_contradicts_a_known_one_is_refused_at_once() -> None:
+    noise = {"efficacy": pg.Bernoulli(), "price": pg.Exact()}
+    problem = pg.Problem({"efficacy": "max", "price": "min"}, arms=["a", "b"], noise=noise)
+    experiment = Experiment.create("prices", problem, storage=MemoryStorage(), **CHOSEN)  # type: ignore[arg-type]
+    experiment.tell(None, {"efficacy": 1, "price": 5}, arm="a")
+    with pytest.raises(pg.SampleError, match=r"gave price = 6\.0 after 5\.0"):
+        experiment.tell(None, {"price": 6}, arm="a")
+
+
+def test_long_events_are_split(monkeypatch: pytest.MonkeyPatch) -> None:
+    now = [1_000_000.0]
+    monkeypatch.setattr(time, "time", lambda: now[0])
+    monkeypatch.setattr(experiment_module, "MOST_IDS", 2)
+    monkeypatch.setattr(experiment_module, "MOST_CHARACTERS", 100)
+    experiment = begin(ticket_seconds=60)
+    assert [ticket.id for ticket in experiment.ask(5)] == [0, 1, 2, 3, 4]
+    now[0] += 61
+    experiment.ask()
+    kinds = [event["kind"] for event in experiment.history()]
+    assert kinds == ["created", "asked", "asked", "asked", "expired", "expired", "expired", "asked"]
+    assert Experiment.open("doses", experiment.storage).status() == experiment.status()
+
+
+def test_an_algorithm_that_asks_for_one_at_a_time_can_be_looked_at(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("paretoguard.trial.select.has_body", lambda record: False)
+    experiment = begin(evidence="practical")
+    for _ in range(4):
+        [ticket] = experiment.ask()
+        assert experiment.status().pending == 1
+        assert Experiment.open("doses", experiment.storage).tell(ticket, {"efficacy": 1, "safety": 1}).complete
+    assert experiment.result().samples == 4
+
+
 def test_after_a_retraction_the_label_says_what_holds() -> None:
     experiment, sample, told = begin(), rewards(), list[tuple[str, dict[str, float]]]()
     for _ in range(30):
@@ -286,7 +395,73 @@ def test_the_audit_finds_edits_whether_or_not_hashes_were_made_anew() -> None:
     forged.restore("doses", chain(drafts, 0, START))
     found = audit(Experiment("doses", forged))
     assert not found.sound
-    assert "do not support: middle optimal, high infeasible" in found.said
+    assert re.search(r"do not support what event \d+ says \(middle optimal, high infeasible\)", found.said)
+    assert found.recomputed
+
+
+def test_an_audit_is_of_one_moment_whoever_writes_meanwhile() -> None:
+    class Busy(MemoryStorage):
+        """After each reading somebody tells another result."""
+
+        def events(self, name: str, after: int = 0) -> Iterator[Event]:
+            yield from list(super().events(name, after))
+            number = self.head(name)[0] - 1
+            draft = Draft("told", {"id": number, "arm": "low", "values": {"efficacy": 0.0, "safety": 1.0}}, 0.0)
+            self.append(name, 10**9, lambda new: [draft])
+
+    busy = Busy()
+    busy.restore("doses", list(begin().storage.events("doses")))
+    for _ in range(3):
+        found, then = verify("doses", busy)
+        assert found.sound, found.said
+        assert then is not None
+        assert then.status().sequence == then.result().samples + 1 < busy.head("doses")[0]
+
+
+def test_the_claims_of_now_and_of_every_stop_are_audited_apart(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Late results may make the answer another; each is recorded and looked at for what it says."""
+    experiment = begin(evidence="practical")
+    tickets = experiment.ask(210)
+    for k, ticket in enumerate(tickets):
+        good = float(ticket.arm == "middle" and k < 60)
+        experiment.tell(ticket, {"efficacy": good, "safety": good})
+    statuses = [event["data"]["statuses"] for event in experiment.history() if event["kind"] == "stopped"]
+    assert len(statuses) > 1
+    assert all(one != another for one, another in itertools.pairwise(statuses))
+    now = {arm: verdict.status for arm, verdict in experiment.result().verdicts.items()}
+    seen = list[dict[str, str]]()
+
+    def noted(problem: Any, results: Any, claims: dict[str, str], **how: Any) -> dict[str, bool]:
+        seen.append(claims)
+        return dict.fromkeys(claims, len(seen) == 1)
+
+    monkeypatch.setattr(reference, "audit", noted)
+    found = audit(experiment)
+    assert seen[0] == {arm: status for arm, status in now.items() if status != "undecided"}
+    decided = [{arm: status for arm, status in one.items() if status != "undecided"} for one in statuses]
+    assert all(one in decided for one in seen[1:])
+    assert all(found.claims.values())
+    assert not found.sound
+    assert "what is claimed now" not in found.said
+    assert len(found.recorded) == len(statuses)
+
+
+def test_after_a_retraction_the_end_is_recorded_anew() -> None:
+    experiment = begin(evidence="practical")
+    run_to_the_end(experiment, rewards(), 3)
+    experiment.retract(0, "enrolled twice", blind=True)
+    assert experiment._fold().stopped is None
+    run_to_the_end(experiment, rewards(1), 3)
+    last = experiment.history()[-1]
+    assert (last["kind"], last["data"]["samples"]) == ("stopped", experiment.status().samples)
+    assert [event["kind"] for event in experiment.history()].count("stopped") == 2
+
+
+def test_what_cannot_be_recomputed_is_said() -> None:
+    experiment = begin(algorithm="game-cpsi", delta=0.2)
+    found = audit(experiment)
+    assert (found.sound, found.recomputed) == (True, False)
+    assert "were not recomputed" in found.said
 
 
 # --- random sequences of commands ------------------------------------------------------------------------------------
@@ -540,6 +715,70 @@ def test_an_event_of_a_newer_program_is_refused_and_nothing_changes(sqlite: SqlS
     newer.restore("doses", list(sqlite.events("doses")))
     with pytest.raises(pg.LedgerError, match="has version 2, this program knows 1"):
         Experiment.open("doses", newer)
+
+
+def test_the_program_that_decides_is_on_the_ledger(monkeypatch: pytest.MonkeyPatch) -> None:
+    experiment = begin()
+    experiment.ask()
+    monkeypatch.setattr("paretoguard.experiment.writer.__version__", "9.9")
+    experiment.ask()
+    experiment.ask()
+    assert [event["data"].get("program") for event in experiment.history()] == [pg.__version__, None, "9.9", None]
+
+
+ONE = {"id": 0, "arm": "low", "values": {"efficacy": 1.0, "safety": 1.0}}
+FORGED: list[tuple[list[tuple[str, Any]], str]] = [
+    ([("told", {**ONE, "colour": "red"})], r"event 2 \(told\) says 'colour', which paretoguard .* does not know"),
+    ([("asked", {})], r"event 2 \(asked\) does not say arms"),
+    ([("asked", {"arms": 5})], "expected a list of arms"),
+    ([("asked", {"arms": ["low"], "expires": "soon"})], "expected a list of arms, and seconds"),
+    ([("asked", {"arms": ["lower"]})], "there is no 'lower'"),
+    ([("created", {})], r"event 2 \(created\) does not say"),
+    ([("told", {**ONE, "id": 3})], "there is no result 3"),
+    ([("told", {**ONE, "id": -1})], "there is no result -1"),
+    ([("told", ONE), ("told", ONE)], "result 0 has come before"),
+    ([("asked", {"arms": ["high"]}), ("told", ONE)], "result 0 is of 'high', not of 'low'"),
+    ([("told", {**ONE, "values": {"efficacy": 1.0, "safety": "1"}})], "got '1', expected 0 or 1"),
+    ([("told", {**ONE, "values": {"efficacy": "soon"}})], "got 'soon', expected 0 or 1"),
+    ([("told", {**ONE, "key": 5})], "the key 5 is no text"),
+    ([("expired", {"ids": [4]})], "there is no result 4"),
+    ([("stopped", {"why": "answered", "samples": 0, "statuses": {"low": "fine"}})], "the statuses are"),
+    ([("retracted", {"id": 0})], r"event 2 \(retracted\) does not say arm, blind, reason"),
+]
+
+
+@pytest.mark.parametrize(("events", "words"), FORGED)
+def test_events_that_make_no_sense_are_named(events: list[tuple[str, Any]], words: str) -> None:
+    """Their hashes may be right."""
+    storage = MemoryStorage()
+    first = begin().storage.head("doses")
+    storage.restore("doses", list(begin().storage.events("doses")))
+    storage.append("doses", first[0], lambda new: [Draft(kind, data, 0.0) for kind, data in events])
+    with pytest.raises(pg.LedgerError, match=words):
+        Experiment.open("doses", storage)
+    assert re.search(words, audit(Experiment("doses", storage)).said)
+
+
+@pytest.mark.parametrize("value", [0.5, "1", None, 1e200])
+def test_impossible_values_in_a_long_ledger_are_refused(value: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(fold_module, "LONG", 1)
+    storage = begin().storage
+    values = [1.0, 0.0, value]
+    drafts = [
+        Draft("told", {**ONE, "id": k, "values": {"efficacy": x, "safety": 1.0}}, 0.0) for k, x in enumerate(values)
+    ]
+    storage.append("doses", 1, lambda new: drafts)
+    with pytest.raises(pg.LedgerError, match=r"cannot be counted: (objective 'efficacy': got|a result is not a row)"):
+        Experiment.open("doses", storage)
+
+
+def test_a_first_event_that_makes_no_sense_is_named() -> None:
+    data = begin().history()[0]["data"]
+    for wrong in ({"problem": "arms = 3"}, {"problem": 7}, {"delta": 2}, {"order": "late"}, {"algorithm": None}):
+        storage = MemoryStorage()
+        storage.create("doses", Draft("created", {**data, **wrong}, 0.0))
+        with pytest.raises(pg.LedgerError, match=r"event 1 \(created\) cannot be worked in"):
+            Experiment.open("doses", storage)
 
 
 def test_a_ledger_of_the_first_version_still_opens() -> None:

@@ -410,6 +410,9 @@ def test_verify_says_that_all_is_in_order(begun: Run) -> None:
     [
         ("UPDATE paretoguard_event SET line = replace(line, '1.0', '2.0') WHERE sequence = 3", "event 3 does not have"),
         ("DELETE FROM paretoguard_event WHERE sequence = 3", "event 3 is missing: event 4 follows event 2"),
+        ("UPDATE paretoguard_event SET line = replace(line, 'problem', 'p')", "event 1 does not have the hash"),
+        ("UPDATE paretoguard_event SET line = replace(line, '\"id\":1', '\"id\":9')", "event 4 does not have the hash"),
+        ("UPDATE paretoguard_event SET line = '[]' WHERE sequence = 2", "event 2 does not have the hash"),
     ],
 )
 def test_verify_finds_what_was_changed_later(begun: Run, tmp_path: Path, statement: str, words: str) -> None:

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from paretoguard.cli.failures import fail
-from paretoguard.cli.ledgers import Name, Place, address, ledgers, moment, opened, shown
+from paretoguard.cli.ledgers import Name, Place, address, ledgers, moment, shown
 from paretoguard.cli.options import Json
 
 if TYPE_CHECKING:
@@ -40,10 +40,15 @@ def status(
 
     if expect is not None and not verify:
         raise fail("--expect is checked by --verify only; give both")
-    with opened(name, storage) as experiment:
-        result, stand = experiment.result(), experiment.status()
-        waiting = [shown(ticket) for ticket in experiment.pending()]
-        found = _verified(experiment, expect) if verify else None
+    with ledgers(storage) as place:
+        experiment, found = _read(place, name, verify, expect)
+    if experiment is None:
+        assert found is not None
+        if json:
+            print_json({"name": name, "audit": found})
+        raise fail(str(found["said"]))
+    result, stand = experiment.result(), experiment.status()
+    waiting = [shown(ticket) for ticket in experiment.pending()]
     if json:
         print_json(
             {**stand._asdict(), "waiting": waiting, "result": result.to_dict()} | ({"audit": found} if found else {})
@@ -65,11 +70,17 @@ def _left_out(stand: "Status") -> list[tuple[str, int]]:
     return [("expired without a result", stand.expired), ("retracted", stand.retracted)]
 
 
-def _verified(experiment: "Experiment", expect: str | None) -> dict[str, Any]:
-    from paretoguard.experiment.audit import audit
+def _read(
+    place: "Storage", name: str, verify: bool, expect: str | None
+) -> tuple["Experiment | None", dict[str, Any] | None]:
+    """The experiment at this moment, on a copy, so that all that is shown is of one moment; and its audit."""
+    from paretoguard.experiment import audit
+    from paretoguard.experiment.experiment import Experiment
 
-    found = audit(experiment, expect)
-    return {"sound": found.sound, "said": found.said, "claims": dict(found.claims)}
+    if not verify:
+        return Experiment.at(name, list(place.events(name))), None
+    found, experiment = audit.verify(name, place, expect)
+    return experiment, found._asdict()
 
 
 def list_(storage: Place = None, json: Json = False) -> None:

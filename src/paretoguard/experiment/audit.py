@@ -8,64 +8,85 @@ from collections import defaultdict, deque
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 
-from paretoguard.errors import SettingsError
+from paretoguard.errors import LedgerError, SettingsError
 from paretoguard.experiment.events import ASKED, CREATED, RETRACTED, STOPPED, TOLD, Entry, first_break
 from paretoguard.experiment.experiment import Experiment
+from paretoguard.experiment.storage import Storage
 from paretoguard.verdict import UNDECIDED
 
 
 class Audit(NamedTuple):
     """What an audit found."""
 
-    sound: bool
+    sound: bool  # nothing is wrong
     said: str
-    claims: Mapping[str, bool]  # of each arm that is decided: do the results support its status?
+    recomputed: bool = False  # were the claims worked out anew? Not with every evidence
+    claims: Mapping[str, bool] = {}  # of each arm that is decided: do the results support its status?
+    recorded: Mapping[int, Mapping[str, bool]] = {}  # the same of what each event 'stopped' says
 
 
 def audit(experiment: Experiment, expected: str | None = None) -> Audit:
     """Check the chain, and every claim; and that an event with the `expected` hash, once written down, is there."""
-    head = experiment.storage.head(experiment.name)  # before the events: more may come meanwhile
-    events = list(experiment.storage.events(experiment.name))
+    return verify(experiment.name, experiment.storage, expected)[0]
+
+
+def verify(name: str, storage: Storage, expected: str | None = None) -> tuple[Audit, Experiment | None]:
+    """Audit a ledger as it stands at this moment; and the experiment at this moment, if there is no doubt about it."""
+    head = storage.head(name)  # before the events: more may come meanwhile
+    events = list(storage.events(name))
     if broken := first_break(events, head):
-        return Audit(False, f"the ledger was changed after it was written: {broken}", {})
+        return Audit(False, f"the ledger was changed after it was written: {broken}"), None
     whole = f"the chain of hashes is whole ({len(events):,} events)"
+    try:
+        experiment = Experiment.at(name, events)
+    except LedgerError as error:
+        return Audit(False, f"{whole}, but {error}"), None
     if expected is not None and all(event.hash != expected.strip().lower() for event in events):
-        return Audit(False, f"{whole}, but no event of it has the hash {expected.strip()}: it was written anew", {})
-    entries = [event.read() for event in events]
-    results = list(counted(entries, len(experiment.problem.objectives)))
+        said = f"{whole}, but no event of it has the hash {expected.strip()}: it was written anew"
+        return Audit(False, said), experiment
+    return _of_claims(experiment, [event.read() for event in events], whole), experiment
+
+
+def _of_claims(experiment: Experiment, entries: list[Entry], whole: str) -> Audit:
     result, settings = experiment.result(), experiment.settings
+    results = list(counted(entries, len(experiment.problem.objectives)))
     if len(results) != result.samples:
-        return Audit(False, f"{whole}, but has {len(results):,} results where {result.samples:,} are counted", {})
-    claims = {arm: verdict.status for arm, verdict in result.verdicts.items() if verdict.status != UNDECIDED}
-    claims |= _recorded(entries)
+        return Audit(False, f"{whole}, but has {len(results):,} results where {result.samples:,} are counted")
+    how = {key: settings[key] for key in ("delta", "evidence", "order")}
+    claims = {0: _decided({arm: verdict.status for arm, verdict in result.verdicts.items()}), **_recorded(entries)}
+    found: dict[int, dict[str, bool]] = {}
+    wrong = []
     try:
         from paretoguard import reference
 
-        supported = reference.audit(
-            experiment.problem,
-            results,
-            claims,
-            delta=settings["delta"],
-            evidence=settings["evidence"],
-            order=settings["order"],
-        )
+        for event, claimed in claims.items():
+            same = next((other for other in found if claims[other] == claimed), None)
+            again = found[same] if same is not None else reference.audit(experiment.problem, results, claimed, **how)
+            found[event] = again
+            if bad := ", ".join(f"{arm} {claimed[arm]}" for arm, holds in again.items() if not holds):
+                wrong.append(f"what event {event} says ({bad})" if event else f"what is claimed now ({bad})")
     except SettingsError as error:
-        return Audit(True, f"{whole}; its claims were not recomputed: {error}", {})
-    wrong = [f"{arm} {claims[arm]}" for arm, holds in supported.items() if not holds]
+        return Audit(True, f"{whole}; its claims were not recomputed: {error}")
+    number = len({claim for claimed in claims.values() for claim in claimed.items()})
+    said = f"{whole}, and its results support all {number} claims, recomputed independently"
     if wrong:
-        return Audit(False, f"{whole}, but its results do not support: {', '.join(wrong)}", supported)
-    return Audit(
-        True, f"{whole}, and its results support all {len(claims)} claims, recomputed independently", supported
-    )
+        said = f"{whole}, but its results do not support {', nor '.join(wrong)}"
+    return Audit(not wrong, said, True, found.pop(0), found)
 
 
-def _recorded(entries: Iterable[Entry]) -> dict[str, str]:
-    """What was claimed when the experiment stopped last, and no result has been retracted since."""
-    found: dict[str, str] = {}
+def _decided(statuses: Mapping[str, str]) -> dict[str, str]:
+    return {arm: status for arm, status in statuses.items() if status != UNDECIDED}
+
+
+def _recorded(entries: Iterable[Entry]) -> dict[int, dict[str, str]]:
+    """What was claimed whenever the experiment stopped, and no result has been retracted since."""
+    found: dict[int, dict[str, str]] = {}
     for entry in entries:
-        if entry.kind in (STOPPED, RETRACTED):
-            found = entry.data.get("statuses", {})
-    return {arm: status for arm, status in found.items() if status != UNDECIDED}
+        if entry.kind == RETRACTED:
+            found.clear()
+        elif entry.kind == STOPPED:
+            found[entry.sequence] = _decided(entry.data["statuses"])
+    return found
 
 
 def counted(entries: Iterable[Entry], objectives: int) -> Iterator[tuple[str, dict[str, float]]]:
