@@ -359,7 +359,7 @@ def test_several_results_at_once_all_or_none() -> None:
     assert experiment.status().samples == 1
 
 
-def test_a_ledger_survives_as_a_file_and_a_changed_one_is_refused() -> None:
+def test_a_ledger_survives_as_a_file_and_a_changed_one_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     experiment = begin()
     run_to_the_end(experiment, rewards(), 5)
     lines = list(transfer.lines(experiment.storage, "doses"))
@@ -373,6 +373,9 @@ def test_a_ledger_survives_as_a_file_and_a_changed_one_is_refused() -> None:
             transfer.take_in(MemoryStorage(), changed)
     with pytest.raises(pg.LedgerError, match="line 2 is no event"):
         transfer.take_in(MemoryStorage(), [lines[0], "hello"])
+    monkeypatch.setattr(transfer, "MOST_LINES", 2)
+    with pytest.raises(pg.LedgerError, match="more than 2 lines"):
+        transfer.take_in(MemoryStorage(), lines)
 
 
 def test_the_audit_finds_edits_whether_or_not_hashes_were_made_anew() -> None:

@@ -14,6 +14,10 @@ import pytest
 from typer.testing import CliRunner
 
 from paretoguard.cli.app import app
+from paretoguard.cli.lines import stdin
+from paretoguard.errors import FileError
+from paretoguard.experiment.events import START, seal
+from paretoguard.experiment.memory import MemoryStorage
 
 ROOT = Path(__file__).parents[1]
 COMMANDS = ("create", "ask", "tell", "retract", "status", "report", "list", "export", "import")
@@ -36,9 +40,11 @@ def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Run:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("PARETOGUARD_STORAGE", "sqlite:///trial.db")
     (tmp_path / "ab.toml").write_text(PROBLEM, encoding="utf-8")
+    (tmp_path / "arm.toml").write_text(PROBLEM.replace("x =", "arm ="), encoding="utf-8")
+    (tmp_path / "bytes.jsonl").write_bytes(b"{}\xff\n")
     (tmp_path / "junk.db").write_text("this is no database" * 100, encoding="utf-8")
 
-    def invoke(line: str | list[str], given: str = "") -> Any:
+    def invoke(line: str | list[str], given: str | bytes = "") -> Any:
         arguments = line.split() if isinstance(line, str) else line
         return CliRunner().invoke(app, arguments, input=given, env={"COLUMNS": "120"})
 
@@ -220,6 +226,8 @@ CSV = {
     8: ('2,"1,2', "this is not CSV"),
     9: (",3,4", "neither a ticket nor an arm was given"),
     10: ("0,1,", ""),
+    11: ("2,1_0,2", "objective 'x': got '1_0', expected a finite number"),
+    12: ("2,\uff11,2", "objective 'x': got '\uff11', expected a finite number"),
 }
 JSON = {
     1: ('{"ticket": 1, "x": 1, "y": 2}', ""),
@@ -230,6 +238,7 @@ JSON = {
     6: ('{"ticket": 2, "z": 1}', "arm 'a' has a value for 'z', which is no objective; expected one of 'x', 'y'"),
     7: ('{"ticket": -1, "x": 1}', "the ticket is -1, expected its number, as `ask` gave it"),
     8: ('{"ticket": 0, "x": 1}', ""),
+    9: ('{"ticket": 2, "x": 1, "x": 2}', "x is given twice"),
 }
 
 
@@ -280,7 +289,34 @@ def test_no_lines_are_no_results(begun: Run) -> None:
 def test_a_long_line_is_refused(begun: Run) -> None:
     result = begun("tell ab", 'ticket,x,y\n0,1,2\n1,1,"' + "9" * 200_000 + '"\n')
     assert result.exit_code == 2
-    assert "line 3: the line has 200,007 characters, more than 100,000" in result.stderr
+    assert "line 3: the line has more than 100,000 bytes" in result.stderr
+    assert read(begun("status ab --json"))["samples"] == 1
+    assert "no objective" in begun("tell ab", f"ticket,{'y' * 99_000}\n0,1\n").stderr
+    assert "line 1: the line has more" in begun("tell ab", f"ticket,x,{'y' * 3_000_000}\n").stderr
+
+
+def test_bytes_that_are_no_text_are_named_by_line(begun: Run) -> None:
+    result = begun("tell ab", b"ticket,x,y\n0,1,2\n1,\xff,2\n2,1,2\n")
+    assert result.stderr.splitlines() == ["2 results recorded", "line 3: the line is not UTF-8: byte 3 is 0xff"]
+    result = begun("tell ab", b'\xff\n\xef\xbb\xbf{"ticket": 1, "x": 1, "y": 2}\n')
+    assert result.stderr.splitlines() == ["1 result recorded", "line 1: the line is not UTF-8: byte 1 is 0xff"]
+    is_refused(begun("tell ab", "ticket,x\r,y\n"), "expected the names of columns")
+
+
+def test_a_closed_stdin_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "stdin", None)
+    with pytest.raises(FileError, match="stdin is closed"):
+        stdin()
+
+
+def test_a_key_keeps_results_without_a_ticket_from_counting_twice(begun: Run) -> None:
+    assert begun("tell ab --arm a --key s-1 x=1 y=1").stderr == "result 3 recorded\n"
+    assert begun("tell ab --arm a --key s-1 x=1 y=1").stderr == "result 3 was known already; nothing changed\n"
+    table = "arm,key,x,y\na,s-1,1,1\nb,s-2,1,1\nb,,1,1\n"
+    assert begun("tell ab", table).stderr == "2 results recorded, 1 known already\n"
+    lines = '{"arm": "b", "key": "s-2", "x": 1, "y": 1}\n{"arm": "b", "key": 7, "x": 1, "y": 1}\n'
+    assert begun("tell ab", lines).stderr == "1 result recorded, 1 known already\n"
+    is_refused(begun("tell ab 0 --key s-9 x=1 y=1"), "the key 's-9' was given with a ticket")
 
 
 # --- refusals ---------------------------------------------------------------------------------------------------------
@@ -324,6 +360,9 @@ REFUSED = {
     "export ab -o nowhere/ab.jsonl": "there is no directory 'nowhere'",
     "import nowhere.jsonl": "nowhere.jsonl: No such file or directory",
     "import ab.toml": "line 1 is no event of a ledger",
+    "import bytes.jsonl": "line 1 is no event of a ledger: byte 3 is not UTF-8",
+    "create arm.toml": "objective 'arm' cannot be told: a result says ticket, arm, key, OBJECTIVE=VALUE; rename it",
+    "list --storage postgresql://me:SECRET@host:port/db": "storage is 'postgresql://me:***@host:port/db', expected",
 }
 
 
@@ -331,6 +370,21 @@ REFUSED = {
 def test_refusals_are_one_paragraph_on_stderr_and_exit_code_2(begun: Run, line: str) -> None:
     is_refused(begun(line), REFUSED[line])
     assert read(begun("status ab --json"))["sequence"] == 2
+
+
+@pytest.mark.parametrize(
+    "url", ["me:SECRET@host", "postgresql:/me:SECRET@host/db", "x://me:SE/CR@ET@host?password=SECRET"]
+)
+def test_passwords_are_never_shown(run: Run, url: str) -> None:
+    result = run(["list", "--storage", url])
+    assert result.exit_code == 2
+    assert not any(word in result.stderr for word in ("SECRET", "SE/CR", "ET@"))
+
+
+def test_an_empty_database_is_named_without_its_password(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("paretoguard.experiment.storage.open_storage", lambda url: MemoryStorage())
+    shown = run("list --storage postgresql://me:SECRET@host/db?password=SECRET").stdout
+    assert shown.startswith("no experiments in postgresql://me:***@host/db?***;")
 
 
 @pytest.mark.parametrize("name", ["a\nb", "x" * 201, " "])
@@ -395,6 +449,33 @@ def test_a_changed_file_is_refused(begun: Run, change: Any, words: str) -> None:
     lines = begun("export ab").stdout.splitlines()
     is_refused(begun("import --name copy", "\n".join(change(lines))), words)
     is_refused(begun("status copy"), "there is no experiment 'copy' here")
+
+
+def test_exported_is_what_was_written_whatever_the_terminal_shows(begun: Run) -> None:
+    begun(["retract", "ab", "1", "--reason", "zu früh ★"])
+    exported = CliRunner(charset="ascii").invoke(app, ["export", "ab"]).stdout_bytes
+    assert "zu früh ★".encode() in exported
+    assert read(begun("import --name copy --json", exported)) == {"name": "copy"}
+
+
+def test_forged_files_and_ledgers_are_refused_and_do_not_hide_others(begun: Run, tmp_path: Path) -> None:
+    def forged(data: str) -> str:
+        line = f'{{"version":1,"sequence":1,"time":0,"kind":"created","data":{data}}}'
+        return f'{line[:-1]},"hash":"{seal(START, line)}"}}\n'
+
+    for data, words in (
+        ("[]", "event 1 cannot be read"),
+        ("[" * 99_999 + "]" * 99_999, "event 1 cannot be read (maximum recursion"),
+        ('{"x":"' + "x" * 1_000_100 + '"}', "line 1 is no event of a ledger: it has more than 1,000,100 characters"),
+        ('{"name":NaN}', "NaN is no number"),
+    ):
+        is_refused(begun("import --name forged", forged(data)), words)
+    assert begun("import --name bad", forged("{}")).exit_code == 0
+    is_refused(begun("status bad"), "event 1 (created) does not say")
+    good, bad = read(begun("list --json"))["experiments"]
+    assert (good["name"], good["asked"], bad["name"], bad["asked"]) == ("ab", 3, "bad", None)
+    assert "cannot be read: event 1 (created) does not say" in bad["error"]
+    assert "cannot be read" in begun("list").stdout
 
 
 def test_verify_says_that_all_is_in_order(begun: Run) -> None:

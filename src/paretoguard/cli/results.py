@@ -3,12 +3,13 @@
 import csv
 import json
 from collections.abc import Iterable, Iterator
-from typing import Any, NamedTuple
+from typing import Any, BinaryIO, NamedTuple
 
+from paretoguard.cli.lines import pieces
 from paretoguard.errors import SampleError
 
-LONGEST = 100_000  # characters of a line
-TICKET, ARM = "ticket", "arm"
+LONGEST = 100_000  # bytes of a line
+TICKET, ARM, KEY = WORDS = ("ticket", "arm", "key")
 
 
 class Line(NamedTuple):
@@ -18,6 +19,7 @@ class Line(NamedTuple):
     ticket: int | None = None
     arm: str | None = None
     values: dict[str, Any] = {}  # noqa: RUF012 - never changed
+    key: str | None = None
     error: SampleError | None = None
 
 
@@ -37,7 +39,7 @@ def pairs(texts: Iterable[str]) -> dict[str, Any]:
 def number(raw: str) -> Any:
     """The number that a text says, or else the text, which is refused later with its objective's name."""
     try:
-        return float(raw)
+        return float(raw) if raw.isascii() and "_" not in raw else raw  # Python reads 1_0 and digits of all scripts
     except ValueError:
         return raw
 
@@ -52,30 +54,49 @@ def ticket_number(raw: Any) -> int | None:
     return int(text)
 
 
-def read(stream: Iterable[str]) -> Iterator[Line]:
+def read(stream: BinaryIO) -> Iterator[Line]:
     """The results in a stream of lines, JSON or CSV by the first character that is no blank."""
-    lines = ((at, text) for at, text in enumerate(stream, start=1) if text.strip())
-    first = next(lines, None)
-    if first is None:
-        return
-    if first[1].lstrip("\ufeff \t").startswith("{"):
-        yield from (_from_json(at, text) for at, text in _again(first, lines))
-    else:
-        yield from _from_csv(first[1].lstrip("\ufeff"), lines)
+    lines = ((at, raw) for at, raw in enumerate(pieces(stream, LONGEST), start=1) if raw.strip())
+    for at, raw in lines:
+        try:
+            first = _text(raw).lstrip("\ufeff")
+        except SampleError as error:
+            yield Line(at, error=error)
+            continue
+        if first.lstrip().startswith("{"):
+            yield _from_json(at, first.encode())
+            yield from (_from_json(*line) for line in lines)
+        else:
+            yield from _from_csv(first, lines)
 
 
-def _again(first: tuple[int, str], rest: Iterator[tuple[int, str]]) -> Iterator[tuple[int, str]]:
-    yield first
-    yield from rest
-
-
-def _from_json(at: int, text: str) -> Line:
+def _text(raw: bytes) -> str:
+    if len(raw) > LONGEST:
+        raise _wrong(f"the line has more than {LONGEST:,} bytes")
     try:
-        content = json.loads(_short(text))
+        return raw.decode()
+    except UnicodeDecodeError as error:
+        raise _wrong(f"the line is not UTF-8: byte {error.start + 1} is {raw[error.start]:#x}") from None
+
+
+def _once(items: list[tuple[str, Any]]) -> dict[str, Any]:
+    """A JSON object, each of whose names is given once."""
+    found: dict[str, Any] = {}
+    for name, value in items:
+        if name in found:
+            raise _wrong(f"{name} is given twice")
+        found[name] = value
+    return found
+
+
+def _from_json(at: int, raw: bytes) -> Line:
+    try:
+        text = _text(raw)
+        content = json.loads(text, object_pairs_hook=_once)
         if not isinstance(content, dict):
             raise _wrong(f"got {text.strip()[:60]!r}, expected a JSON object")
-        values = {key: value for key, value in content.items() if key not in (TICKET, ARM)}
-        return Line(at, ticket_number(content.get(TICKET)), content.get(ARM), values)
+        values = {key: value for key, value in content.items() if key not in WORDS}
+        return Line(at, ticket_number(content.get(TICKET)), content.get(ARM), values, _key(content.get(KEY)))
     except SampleError as error:
         return Line(at, error=error)
     except json.JSONDecodeError as error:
@@ -84,31 +105,33 @@ def _from_json(at: int, text: str) -> Line:
         return Line(at, error=_wrong(f"this is not JSON: {error}"))
 
 
-def _from_csv(header: str, lines: Iterator[tuple[int, str]]) -> Iterator[Line]:
-    names = [name.strip() for name in next(csv.reader([header]))]
+def _key(given: Any) -> Any:
+    """A key as CSV would have it: a number is a text, too."""
+    return str(given) if isinstance(given, int) and not isinstance(given, bool) else given
+
+
+def _from_csv(header: str, lines: Iterator[tuple[int, bytes]]) -> Iterator[Line]:
+    try:
+        names = [name.strip() for name in next(csv.reader([header]))]
+    except csv.Error:  # a line break of another kind within it, for one
+        names = []
     if len(set(names)) < len(names) or not {TICKET, ARM} & set(names):
         raise _wrong(
             f"the first line is {header.strip()[:80]!r}; expected the names of columns, each once: "
             f"{TICKET} or {ARM}, and objectives"
         )
-    for at, text in lines:
+    for at, raw in lines:
         try:
-            cells = next(csv.reader([_short(text)], strict=True))
+            cells = next(csv.reader([_text(raw)], strict=True))
             if len(cells) != len(names):
                 raise _wrong(f"got {len(cells)} cells, expected {len(names)}: {', '.join(names)}")
             row = {name: cell.strip() for name, cell in zip(names, cells, strict=True)}
-            values = {name: number(cell) for name, cell in row.items() if name not in (TICKET, ARM) and cell}
-            yield Line(at, ticket_number(row.get(TICKET)), row.get(ARM) or None, values)
+            values = {name: number(cell) for name, cell in row.items() if name not in WORDS and cell}
+            yield Line(at, ticket_number(row.get(TICKET)), row.get(ARM) or None, values, row.get(KEY) or None)
         except SampleError as error:
             yield Line(at, error=error)
         except csv.Error as error:
             yield Line(at, error=_wrong(f"this is not CSV: {error}"))
-
-
-def _short(text: str) -> str:
-    if len(text) > LONGEST:
-        raise _wrong(f"the line has {len(text):,} characters, more than {LONGEST:,}")
-    return text
 
 
 def _wrong(message: str) -> SampleError:

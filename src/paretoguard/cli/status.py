@@ -24,6 +24,8 @@ LIST_EXAMPLES = """[bold]Examples[/bold]
   paretoguard list
   paretoguard list --storage postgresql://me@server/trials --json"""
 
+_COLUMNS = ("name", "asked", "told", "events", "last change")
+
 
 def status(
     name: Name,
@@ -87,22 +89,37 @@ def list_(storage: Place = None, json: Json = False) -> None:
     """List the experiments in a database."""
     from paretoguard.cli.layout import slim
     from paretoguard.cli.screen import answers, print_json
+    from paretoguard.experiment.storage import hidden
 
     with ledgers(storage) as place:
         rows = [_row(place, name) for name in place.names()]
     if json:
         print_json({"experiments": rows})
     elif rows:
-        answers().print(slim("Experiments", [{key: f"{cell}" for key, cell in row.items()} for row in rows]))
+        answers().print(slim("Experiments", [{key: _cell(row, key) for key in _COLUMNS} for row in rows]))
     else:
-        answers().print(f"no experiments in {address(storage)}; begin one with paretoguard create FILE", soft_wrap=True)
+        place_shown = hidden(address(storage))
+        answers().print(f"no experiments in {place_shown}; begin one with paretoguard create FILE", soft_wrap=True)
+
+
+def _cell(row: dict[str, Any], key: str) -> str:
+    return f"{row.get('error', '') if row[key] is None and key == _COLUMNS[-1] else row[key]}"
 
 
 def _row(place: "Storage", name: str) -> dict[str, Any]:
+    """Where one ledger stands; or what is wrong with it, which must not hide the others."""
+    from paretoguard.errors import LedgerError
+    from paretoguard.experiment.keys import check_keys
+
     results, asked, last = 0, 0, None
-    for event in place.events(name):
-        last = event.read()
-        results += last.kind == "told"
-        asked += len(last.data["arms"]) if last.kind == "asked" else 0
-    assert last is not None
-    return {"name": name, "asked": asked, "told": results, "events": last.sequence, "last change": moment(last.time)}
+    try:
+        for event in place.events(name):
+            last = event.read()
+            check_keys(last)
+            results += last.kind == "told"
+            asked += len(last.data["arms"]) if last.kind == "asked" else 0
+        if last is None:
+            raise LedgerError("it has no events")
+    except (LedgerError, TypeError) as error:
+        return dict.fromkeys(_COLUMNS) | {"name": name, "error": f"cannot be read: {error}"}
+    return dict(zip(_COLUMNS, (name, asked, results, last.sequence, moment(last.time)), strict=True))

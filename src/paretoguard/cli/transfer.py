@@ -1,8 +1,9 @@
 """`paretoguard export` and `import`: ledgers as files."""
 
 import sys
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, BinaryIO
 
 import typer
 
@@ -34,8 +35,9 @@ def export(
     with ledgers(storage) as place:
         lines = (line + "\n" for line in transfer.lines(place, name))
         if out is None:
-            sys.stdout.writelines(lines)
             sys.stdout.flush()
+            sys.stdout.buffer.writelines(line.encode() for line in lines)  # whatever the terminal can show
+            sys.stdout.buffer.flush()
         else:
             write_whole(lines, out)
 
@@ -51,16 +53,30 @@ def import_(
     json: Json = False,
 ) -> None:
     """Take in the ledger of an experiment from JSON lines."""
+    from paretoguard.cli.lines import stdin
     from paretoguard.cli.screen import print_json, remarks
     from paretoguard.experiment import transfer
 
     with ledgers(storage) as place:
         if file is None:
-            called = transfer.take_in(place, sys.stdin, name)
+            called = transfer.take_in(place, _decoded(stdin()), name)
         else:
-            with file.open(encoding="utf-8", newline="") as lines:
-                called = transfer.take_in(place, lines, name)
+            with file.open("rb") as stream:
+                called = transfer.take_in(place, _decoded(stream), name)
     if json:
         print_json({"name": called})
     else:
         remarks().print(f"imported {called}; see paretoguard status {called}", soft_wrap=True)
+
+
+def _decoded(stream: BinaryIO) -> Iterator[str]:
+    """The lines of a ledger's file, as text."""
+    from paretoguard.cli.lines import pieces
+    from paretoguard.errors import LedgerError
+    from paretoguard.experiment.transfer import LONGEST_LINE
+
+    for number, raw in enumerate(pieces(stream, 4 * LONGEST_LINE), start=1):  # bytes of a character, at most
+        try:
+            yield raw.decode()
+        except UnicodeDecodeError as error:
+            raise LedgerError(f"line {number} is no event of a ledger: byte {error.start + 1} is not UTF-8") from None

@@ -17,6 +17,7 @@ from sqlalchemy.engine import URL, make_url
 from sqlalchemy.exc import ArgumentError, DBAPIError, DisconnectionError, NoSuchModuleError, SQLAlchemyError
 
 from paretoguard.errors import StorageError
+from paretoguard.experiment.storage import hidden
 
 BUSY_SECONDS = 30.0  # how long to wait for others
 AT_ONCE = 10_000  # rows
@@ -35,7 +36,7 @@ class Database:
     def __init__(self, url: str) -> None:
         address = read_address(url)
         backend = address.get_backend_name()
-        self.shown = address.set(drivername=backend).render_as_string(hide_password=True)
+        self.shown = hidden(address.set(drivername=backend).render_as_string(hide_password=True))
         self.is_sqlite = backend == "sqlite"
         self._file = address.database or ""
         self._was_there = False
@@ -203,9 +204,9 @@ def read_address(url: str) -> URL:
     try:
         given = make_url(url)
         backend = given.get_backend_name()
-    except (ArgumentError, NoSuchModuleError, ValueError) as error:
-        raise StorageError(f"storage is {url!r}, expected a URL such as sqlite:///paretoguard.db ({error})") from None
-    shown = given.render_as_string(hide_password=True)
+    except (ArgumentError, NoSuchModuleError, ValueError):
+        raise StorageError(f"storage is {hidden(url)!r}, expected a URL such as sqlite:///paretoguard.db") from None
+    shown = hidden(url)
     if backend not in DRIVERS:
         raise StorageError(
             f"storage {shown!r} is not known; expected sqlite:///FILE or postgresql://USER@HOST/DATABASE"

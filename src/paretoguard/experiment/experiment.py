@@ -17,7 +17,7 @@ from paretoguard.experiment.events import ASKED, CREATED, EXPIRED, RETRACTED, Dr
 from paretoguard.experiment.fold import LATE, WITHDRAWN, Fold
 from paretoguard.experiment.memory import MemoryStorage
 from paretoguard.experiment.storage import DEFAULT, Storage, checked_name, open_storage
-from paretoguard.experiment.telling import Given, Told, find_slot, record
+from paretoguard.experiment.telling import Given, Told, check_tellable, find_slot, record
 from paretoguard.experiment.writer import Writer, note_end
 from paretoguard.files import ProblemFile, dumps
 from paretoguard.problem import Problem
@@ -91,6 +91,7 @@ class Experiment:
         """
         chosen = {"delta": delta, "algorithm": algorithm, "evidence": evidence, "budget": budget, "seed": seed}
         trial = Trial(problem, order=order, **chosen)  # type: ignore[arg-type]
+        check_tellable(problem)
         data = {
             "name": checked_name(name),
             "problem": dumps(ProblemFile(problem)),

@@ -1,5 +1,6 @@
 """Storages: where ledgers live. `open_storage` gives one for a URL; `paretoguard.laws.check_storage` tests one."""
 
+import re
 from collections.abc import Callable, Iterator
 from typing import Protocol, runtime_checkable
 
@@ -50,6 +51,15 @@ def open_storage(url: str | Storage) -> Storage:
     from paretoguard.experiment.sql import SqlStorage  # imports SQLAlchemy
 
     return SqlStorage(url)
+
+
+def hidden(url: str) -> str:
+    """A URL without what may be a password.
+
+    >>> hidden("postgresql://me:secret@host/trials?password=secret")
+    'postgresql://me:***@host/trials?***'
+    """
+    return re.sub(r"(?s)\?.*", "?***", re.sub(r"(?s)^([^:/@]*://)?([^:/@]*):.*@", r"\1\2:***@", url))
 
 
 def unknown(name: str, names: list[str]) -> StorageError:

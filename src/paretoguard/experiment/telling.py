@@ -8,9 +8,11 @@ from paretoguard.errors import SampleError, SettingsError
 from paretoguard.experiment.events import TOLD
 from paretoguard.experiment.fold import COMPLETE, WITHDRAWN, Fold, Slot
 from paretoguard.experiment.writer import Writer
+from paretoguard.problem import Problem
 from paretoguard.tickets import Ticket
 
 LONGEST_KEY = 200  # characters
+RESERVED = ("ticket", "arm", "key")
 
 
 class Told(NamedTuple):
@@ -20,6 +22,14 @@ class Told(NamedTuple):
     duplicate: bool  # everything was known before; nothing was recorded
     complete: bool  # is there a value for every objective, so that it counts?
     id: int  # of the result, for a second part or a retraction
+
+
+def check_tellable(problem: Problem) -> None:
+    """Refuse objectives whose names mean something else where results are told."""
+    for name in problem.objectives:
+        if name in RESERVED or "=" in name:
+            words = ", ".join(RESERVED)
+            raise SettingsError(f"objective {name!r} cannot be told: a result says {words}, OBJECTIVE=VALUE; rename it")
 
 
 class Given(NamedTuple):

@@ -4,11 +4,12 @@ import re
 from collections.abc import Iterable, Iterator
 
 from paretoguard.errors import LedgerError
-from paretoguard.experiment.events import CREATED, Event, first_break
+from paretoguard.experiment.events import CREATED, LONGEST, Event, first_break
 from paretoguard.experiment.storage import Storage, checked_name
 
 _SEALED = re.compile(r'(.*),"hash":"([0-9a-f]{64})"\}')
 MOST_LINES = 50_000_000
+LONGEST_LINE = LONGEST + 100  # characters, with the hash
 
 
 def lines(storage: Storage, name: str) -> Iterator[str]:
@@ -24,6 +25,10 @@ def take_in(storage: Storage, given: Iterable[str], name: str | None = None) -> 
     """
     events = []
     for number, line in enumerate(given, start=1):
+        if number > MOST_LINES:
+            raise LedgerError(f"there are more than {MOST_LINES:,} lines; nothing was imported")
+        if len(line) > LONGEST_LINE:
+            raise LedgerError(f"line {number} is no event of a ledger: it has more than {LONGEST_LINE:,} characters")
         found = _SEALED.fullmatch(line.rstrip("\r\n"))
         if found is None:
             raise LedgerError(f"line {number} is no event of a ledger: {line.rstrip()[:80]!r}")
