@@ -10,7 +10,8 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
+from unittest import mock
 
 import numpy as np
 import pytest
@@ -98,7 +99,13 @@ def test_whoever_opens_the_ledger_has_the_same_state(algorithm: str, evidence: s
             assert [a.state for a in other._fold().slots] == [b.state for b in experiment._fold().slots]
 
 
-@pytest.mark.parametrize(("algorithm", "evidence"), [("e-cape", "certified")])
+@pytest.mark.parametrize(
+    ("algorithm", "evidence"),
+    [
+        ("e-cape", "certified"),
+        *(pytest.param(name, "practical", marks=pytest.mark.slow) for name in ("e-cape", "two-stage", "racing")),
+    ],
+)
 @pytest.mark.parametrize("order", ["arrival", "asked"])
 def test_the_engine_works_in_a_long_ledger_as_the_trial_does_step_by_step(
     algorithm: str, evidence: str, order: str, monkeypatch: pytest.MonkeyPatch
@@ -473,9 +480,14 @@ def test_what_cannot_be_recomputed_is_said() -> None:
 class Commands(RuleBasedStateMachine):
     """An experiment, with a second process' view of it, against a list of what was acknowledged."""
 
+    given: ClassVar[dict[str, Any]] = {"ticket_seconds": 60}
+
     def __init__(self) -> None:
         super().__init__()
-        self.experiment = begin(budget=60)
+        self.now = 1_000_000.0
+        self.clock = mock.patch("time.time", self.read_clock)
+        self.clock.start()
+        self.experiment = begin(budget=60, **self.given)
         self.other = Experiment.open("doses", self.experiment.storage)
         self.open: list[pg.Ticket] = []
         self.values: dict[int, dict[str, float]] = {}
@@ -505,9 +517,28 @@ class Commands(RuleBasedStateMachine):
         if known:
             assert self.experiment.tell(ticket, dict(known)).duplicate
 
+    def read_clock(self) -> float:
+        return self.now
+
+    def teardown(self) -> None:
+        self.clock.stop()
+
+    @rule(seconds=st.sampled_from([-50, 25, 70]))
+    def wait(self, seconds: int) -> None:
+        self.now += seconds
+
     @rule(arm=st.sampled_from(PROBLEM.arms), hit=st.booleans())
     def tell_without_ticket(self, arm: str, hit: bool) -> None:
         values = {"efficacy": float(hit), "safety": 1.0}
+        if self.experiment.settings["order"] == "asked":
+            trial = self.experiment._fold().trial
+            due = [] if trial._tickets.outstanding else trial.peek()
+            if arm not in due:
+                with pytest.raises(pg.SampleError, match="so tell by ticket"):
+                    self.experiment.tell(None, values, arm=arm)
+            if not due:
+                return
+            arm = due[0]
         self.values[self.experiment.tell(None, values, arm=arm).id] = values
 
     @precondition(lambda self: self.values)
@@ -523,13 +554,22 @@ class Commands(RuleBasedStateMachine):
         complete = [k for k, values in self.values.items() if len(values) == 2 and k not in self.gone]
         fresh = Experiment.open("doses", self.experiment.storage)
         assert fresh.status() == self.experiment.status() == self.other.status()
-        assert fresh.status().samples == len(complete)
+        entries = [event.read() for event in self.experiment.storage.events("doses")]
+        assert fresh.status().samples == len(list(counted(entries, 2)))
+        if fresh.settings["order"] == "arrival":
+            assert fresh.status().samples == len(complete)
         assert fresh.result().pulls == self.experiment.result().pulls
         assert not first_break(self.experiment.storage.events("doses"))
 
 
-TestCommands = Commands.TestCase
-TestCommands.settings = settings(
+class CommandsAsAsked(Commands):
+    """The same where results wait for earlier ones."""
+
+    given: ClassVar[dict[str, Any]] = {"order": "asked"}
+
+
+TestCommands, TestCommandsAsAsked = Commands.TestCase, CommandsAsAsked.TestCase
+TestCommands.settings = TestCommandsAsAsked.settings = settings(
     max_examples=10, stateful_step_count=25, deadline=None, suppress_health_check=list(HealthCheck)
 )
 

@@ -101,6 +101,13 @@ def test_help_loads_nothing_heavy() -> None:
     assert done.stderr.strip() == "[]"
 
 
+def test_the_shell_completes_commands(run: Run) -> None:
+    assert "--install-completion" in run(["--help"]).stdout
+    asked = {"_PARETOGUARD_COMPLETE": "complete_bash", "COMP_WORDS": "paretoguard re", "COMP_CWORD": "1"}
+    done = CliRunner().invoke(app, [], prog_name="paretoguard", env=asked)
+    assert set(done.stdout.split()) == {"retract", "report"}
+
+
 # --- a session --------------------------------------------------------------------------------------------------------
 
 

@@ -1,6 +1,7 @@
 """Every storage keeps the laws; storages broken on purpose break the right one."""
 
 import importlib
+import json
 import re
 import subprocess
 import sys
@@ -284,6 +285,15 @@ def test_the_benchmark_counts_what_is_there(url: str) -> None:
     assert [first_break(events) for events in held] == ["", ""]
     assert (found["writers"], found["ledgers"]) == (3, 2)
     assert found["appends"] == sum(map(len, held)) - 2 - 3  # the first of each ledger, and one of each writer
+
+
+def test_the_table_of_writers_is_the_one_measured() -> None:
+    root = Path(__file__).parent.parent
+    rows = json.loads((root / "benchmarks" / "results" / "storages.json").read_text(encoding="utf-8"))["appends"]
+    page = (root / "docs" / "speed.md").read_text(encoding="utf-8")
+    for row in rows:
+        [line] = [line for line in page.splitlines() if line.startswith(f"| {row['database']} | ")]
+        assert f"| {row['per_second']:,.0f} · {row['p99_ms']:.1f} |" in line
 
 
 # --- events ----------------------------------------------------------------------------------------------------------
