@@ -271,8 +271,10 @@ class Trial:
 
         What was retracted since may have changed whose turn it was.
         """
-        recorded = [values[name] for name in self.problem.objectives]
-        self._take(what, values, recorded if self._steps is not None else self._check(what, values))
+        if self._steps is None:
+            self._take(what, values, self._check(what, values))
+        else:
+            self._take(what, values, [values[name] for name in self.problem.objectives])
 
     def _take(self, what: str | Ticket, values: Mapping[str, float], row: Row) -> None:
         arm = what.arm if isinstance(what, Ticket) else what

@@ -26,6 +26,7 @@ def _no_number(word: str) -> float:
 
 
 _decode = json.JSONDecoder(parse_constant=_no_number).decode
+_NUMBERS = (float, int)
 _LAST = 2.5e11  # seconds: until the year 9892, so that every time can be shown
 
 
@@ -117,7 +118,8 @@ def read_all(events: Sequence[Event]) -> Iterator[Entry]:
 
 def _entry(found: Any, line: str, sequence: int) -> Entry:
     try:
-        version, entry = found["version"], Entry(found["sequence"], found["time"], found["kind"], found["data"])
+        version, kind, data = found["version"], found["kind"], found["data"]
+        number, time = found["sequence"], found["time"]
     except (KeyError, TypeError) as error:
         raise LedgerError(f"event {sequence} cannot be read ({error}): {line[:80]!r}") from None
     if version != VERSION:
@@ -125,15 +127,11 @@ def _entry(found: Any, line: str, sequence: int) -> Entry:
             f"event {sequence} has version {version!r}, this program knows {VERSION}: it was written by another "
             "version of paretoguard; use that one, or a newer one"
         )
-    if entry.kind not in KINDS:
-        raise LedgerError(f"event {sequence} is of the unknown kind {entry.kind!r}; expected one of {', '.join(KINDS)}")
-    if type(entry.data) is not dict or type(entry.sequence) is not int or not _is_time(entry.time):
+    if kind not in KINDS:
+        raise LedgerError(f"event {sequence} is of the unknown kind {kind!r}; expected one of {', '.join(KINDS)}")
+    if type(data) is not dict or type(number) is not int or type(time) not in _NUMBERS or not 0 <= time < _LAST:
         raise LedgerError(f"event {sequence} cannot be read (it lacks a number, a time or its data): {line[:80]!r}")
-    return entry
-
-
-def _is_time(given: Any) -> bool:
-    return type(given) in (float, int) and 0 <= given < _LAST
+    return Entry(number, time, kind, data)
 
 
 def moment(seconds: float) -> str:

@@ -291,17 +291,17 @@ class Experiment:
         """The state after the last event."""
         with self._turn:
             known, self._known = self._known, None  # should this be interrupted, it is half worked in
-            after = 0 if known is None else known.sequence - 1
-            self._known = self._caught_up(known, list(self.storage.events(self.name, after)))
+            if known is None:
+                self._known = Fold(self.storage.events(self.name))
+            else:
+                self._known = self._caught_up(known, list(self.storage.events(self.name, known.sequence - 1)))
             return self._known
 
-    def _caught_up(self, known: Fold | None, events: list[Event]) -> Fold:
+    def _caught_up(self, known: Fold, events: list[Event]) -> Fold:
         """The state after these events, of which `known` stands on the first, if the ledger is still the same one.
 
         It may have been restored from a backup, and have other events since.
         """
-        if known is None:
-            return Fold(events)
         entries = [(event.read(), event.hash) for event in events]
         is_another = not events or (events[0].sequence, events[0].hash) != (known.sequence, known.hash)
         if is_another or any(entry.kind == RETRACTED for entry, _ in entries[1:]):
@@ -313,10 +313,10 @@ class Experiment:
     def _change(self, make: Any) -> None:
         """Let `make(fold, write)` add events to the ledger, after all others; if that fails nothing has changed."""
         with self._turn:
+            if self._known is None:  # before the lock: others need wait neither for this nor for the compiler
+                self._fold().trial.look()
+            assert self._known is not None
             fold = self._known
-            if fold is None:  # before the lock: others need wait neither for this nor for the compiler
-                fold = self._fold()
-                fold.trial.look()
             self._known, drafts = None, list[Draft]()  # until all is on disk: it may be ahead of the ledger
 
             def draft(events: list[Event]) -> list[Draft]:

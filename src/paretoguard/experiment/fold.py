@@ -22,7 +22,7 @@ from paretoguard.experiment.events import (
     Event,
     read_all,
 )  # fmt: skip
-from paretoguard.experiment.keys import check_keys
+from paretoguard.experiment.keys import NEEDED, check_keys
 from paretoguard.files import loads
 from paretoguard.problem import STATUSES, Problem
 from paretoguard.tickets import Ticket
@@ -94,6 +94,7 @@ class Fold:
             check_keys(first)
             self.problem: Problem = loads(self.settings["problem"], "the problem in the ledger").problem
             self.trial = self._trial()
+        self._objectives = len(self.problem.objectives)
         self.slots: list[Slot] = []
         self.open: dict[int, Slot] = {}  # those without their whole result
         self.keys: dict[str, int] = {}  # of results without a ticket, as their tellers call them
@@ -115,15 +116,17 @@ class Fold:
 
     def apply(self, entry: Entry, seal: str) -> None:
         """Work in the next event."""
-        if entry.sequence != self.sequence + 1:
-            raise LedgerError(f"event {self.sequence + 1} is missing: event {entry.sequence} follows")
-        check_keys(entry)
+        number, time, kind, data = entry
+        if number != self.sequence + 1:
+            raise LedgerError(f"event {self.sequence + 1} is missing: event {number} follows")
+        if data.keys() != NEEDED.get(kind):  # what most have, and a ledger may be long
+            check_keys(entry)
         try:
-            self._HANDLERS[entry.kind](self, entry)
+            self._HANDLERS[kind](self, entry)
         except (ParetoguardError, LookupError, TypeError, ValueError, AttributeError) as error:
             why = f"there is no {error}" if isinstance(error, KeyError) else error
-            raise LedgerError(f"event {entry.sequence} ({entry.kind}) cannot be worked in: {why}") from error
-        self.sequence, self.hash, self.time = entry.sequence, seal, entry.time
+            raise LedgerError(f"event {number} ({kind}) cannot be worked in: {why}") from error
+        self.sequence, self.hash, self.time = number, seal, time
 
     def _created(self, entry: Entry) -> None:
         """Nothing more: it came first."""
@@ -132,9 +135,11 @@ class Fold:
 
     def _asked(self, entry: Entry) -> None:
         arms, expires = entry.data["arms"], entry.data.get("expires")
-        if not isinstance(arms, list) or not isinstance(expires, int | float | None):
+        if type(arms) is not list or (expires is not None and type(expires) not in (float, int)):
             raise TypeError(f"it says {entry.data}, expected a list of arms, and seconds")
-        self.stopped, self.program = None, entry.data.get("program", self.program)
+        self.stopped = None
+        if "program" in entry.data:
+            self.program = entry.data["program"]
         for ticket in self.trial.asked(arms):
             self._add(Slot(ticket.arm, expires, ticket))
 
@@ -153,21 +158,21 @@ class Fold:
         self.keys[key] = number
 
     def _told(self, entry: Entry) -> None:
-        number, arm, values = entry.data["id"], entry.data["arm"], entry.data["values"]
+        data = entry.data
+        number, arm, values = data["id"], data["arm"], data["values"]
         if number == len(self.slots):  # not asked for
             self._add(Slot(arm, None, None))
-            if "key" in entry.data:
-                self._name(entry.data["key"], number)
+            if "key" in data:
+                self._name(data["key"], number)
         slot = self._slot(number)
         if slot.arm != arm:
             raise ValueError(f"result {number} is of {slot.arm!r}, not of {arm!r}")
         if slot.state in (COMPLETE, WITHDRAWN):
             raise ValueError(f"result {number} has come before")
-        if len(values) < len(self.problem.objectives):
-            self.problem.part(arm, values)
-        slot.values.update(values)
         slot.told = entry.sequence
-        if len(slot.values) < len(self.problem.objectives):
+        slot.values = {**slot.values, **values} if slot.values else values
+        if len(slot.values) < self._objectives:
+            self.problem.part(arm, values)
             return
         slot.state, ticket = COMPLETE, slot.trial_ticket
         slot.trial_ticket = None

@@ -4,7 +4,7 @@ from paretoguard.errors import LedgerError
 from paretoguard.experiment.events import ASKED, CREATED, EXPIRED, RETRACTED, STOPPED, TOLD, Entry
 from paretoguard.version import __version__
 
-_NEEDED = {
+NEEDED = {
     CREATED: {"name", "problem", "delta", "algorithm", "evidence", "budget", "seed", "order", "ticket_seconds"}
     | {"program"},
     ASKED: {"arms"},
@@ -23,14 +23,12 @@ _ALLOWED = {
 
 def check_keys(entry: Entry) -> None:
     """Refuse an event that lacks something, or says something that this program does not know."""
-    needed = _NEEDED.get(entry.kind)
-    if needed is None or entry.data.keys() == needed:
-        return
+    needed = NEEDED.get(entry.kind, entry.data.keys())
     named = f"event {entry.sequence} ({entry.kind})"
-    missing = sorted(needed - entry.data.keys())
+    missing = sorted(set(needed) - entry.data.keys())
     if missing:
         raise LedgerError(f"{named} does not say {', '.join(missing)}")
-    unknown = sorted(entry.data.keys() - needed - _ALLOWED.get(entry.kind, set()))
+    unknown = sorted(entry.data.keys() - set(needed) - _ALLOWED.get(entry.kind, set()))
     if unknown:
         raise LedgerError(
             f"{named} says {', '.join(map(repr, unknown))}, which paretoguard {__version__} does not know: a newer one "
