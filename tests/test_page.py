@@ -296,7 +296,8 @@ def test_markdown_says_the_same(found: dict[str, Facts]) -> None:
 def test_json_says_the_same(found: dict[str, Facts]) -> None:
     for facts in found.values():
         content = facts.to_dict()
-        assert list(content) == ["name", "question", "answer", "guarantee", "growth", "retractions", "protocol"]
+        keys = ["name", "question", "answer", "guarantee", "growth", "retractions", "failures", "protocol"]
+        assert list(content) == keys
         assert content["answer"]["result"] == facts.result.to_dict()
         assert content["protocol"]["problem"] == facts.settings["problem"]
         assert content["growth"]["samples"] == facts.grown.samples.tolist()

@@ -12,10 +12,16 @@ from typing import Any
 import pytest
 
 import paretoguard as pg
+from paretoguard.experiment.audit import audit
+from paretoguard.experiment.storage import open_storage
 from paretoguard.formulas import Formula
+from paretoguard.race.notes import Run
 from paretoguard.race.plan import Plan, as_stated, read_plan
 from paretoguard.race.race import Failed, Measured, Race, Resumed, Waiting, begin
 from paretoguard.race.sources import Pull, RaceError, RunFailedError
+from paretoguard.report.facts import read
+from paretoguard.report.page import page
+from paretoguard.report.page_text import markdown
 
 HEAD = 'name = "a race"\ndelta = 0.1\nbudget = 400\n'
 SCRIPT = """
@@ -99,6 +105,39 @@ def test_a_race_that_is_cut_short_goes_on_with_the_tickets_it_had(tmp_path: Path
     told = [event["data"]["id"] for event in history if event["kind"] == "told"]
     assert sorted(told) == list(range(result.samples))
     assert told[1] == waiting[0]
+
+
+def test_attempts_that_failed_and_how_it_was_run_are_on_the_ledger(tmp_path: Path) -> None:
+    """The good arm's first run fails and is made again; then two fail in a row, which stops the race."""
+    count = "if mean > 0.5:\n    open('runs', 'a').write('x')\n    sys.exit(len(open('runs').read()) in (1, 3, 4))\n"
+    path, url = scored(tmp_path, 'on_failure = "retry"\nretries = 1'), f"sqlite:///{tmp_path}/race.db"
+    (tmp_path / "score.py").write_text(SCRIPT + count)
+    path.write_text(path.read_text().replace("std = 0.05", "std = 0.5"))
+    with pytest.raises(RaceError, match="failed 2 times: exit code 1"):
+        finish(read_plan(path), url)
+    finish(read_plan(path), url)
+    finish(read_plan(path), url, batch=5)  # is answered, and measures nothing
+    facts = read("a race", open_storage(url))
+    assert {arm: failures.attempts for arm, failures in facts.failures.items()} == {"good": 3}
+    assert facts.failures["good"].why.startswith("exit code 1: ")
+    assert facts.runs == (Run(0, 1, 2),)
+    assert facts.events["noted"] == 4
+    for text in (page(facts), markdown(facts)):
+        assert "Attempts that failed, count for nothing and were made again" in text
+        assert "--jobs 1 (at once), --batch 2 (asked for at a time)" in text
+    assert facts.to_dict()["failures"]["good"]["attempts"] == 3
+    assert audit(pg.Experiment.open("a race", url)).sound
+
+
+def test_a_race_that_goes_on_another_way_says_from_when(tmp_path: Path) -> None:
+    plan, url = read_plan(scored(tmp_path)), f"sqlite:///{tmp_path}/race.db"
+    events = Race(plan, begin(plan, url)).events()
+    next(events)
+    events.close()  # type: ignore[attr-defined]
+    finish(read_plan(scored(tmp_path)), url, batch=5)
+    facts = read("a race", open_storage(url))
+    assert facts.runs == (Run(0, 1, 2), Run(1, 1, 5))
+    assert "from result 2 on" in markdown(facts)
 
 
 def test_what_is_measured_of_a_command(tmp_path: Path) -> None:

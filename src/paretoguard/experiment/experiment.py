@@ -11,7 +11,7 @@ import numpy as np
 from paretoguard import settings
 from paretoguard.errors import ParetoguardError, SampleError, SettingsError
 from paretoguard.experiment import labels
-from paretoguard.experiment.events import ASKED, CREATED, EXPIRED, RETRACTED, Draft, Event
+from paretoguard.experiment.events import ASKED, CREATED, EXPIRED, NOTED, RETRACTED, Draft, Event
 from paretoguard.experiment.fold import LATE, WITHDRAWN, Fold
 from paretoguard.experiment.storage import DEFAULT, Storage, checked_name, open_storage
 from paretoguard.experiment.telling import Told, find_slot, record
@@ -199,6 +199,10 @@ class Experiment:
 
         self._change(make)
         self._known = None  # what follows is folded without it
+
+    def note(self, about: str, **facts: Any) -> None:
+        """Record what reports should tell, and what changes no answer: how measurements were made, and which failed."""
+        self._change(lambda fold, write: write(NOTED, {"about": about, **facts}))
 
     # --- what reads it -----------------------------------------------------------------------------------------------
 

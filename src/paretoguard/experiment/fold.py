@@ -14,6 +14,7 @@ from paretoguard.experiment.events import (
     ASKED,
     CREATED,
     EXPIRED,
+    NOTED,
     RETRACTED,
     START,
     STOPPED,
@@ -143,6 +144,9 @@ class Fold:
         slot.state, slot.trial_ticket = WITHDRAWN, None
         self.open.pop(entry.data["id"], None)
 
+    def _noted(self, entry: Entry) -> None:
+        """Nothing: notes are for reports."""
+
     def _stopped(self, entry: Entry) -> None:
         self.stopped = entry.data
 
@@ -152,5 +156,6 @@ class Fold:
         TOLD: _told,
         EXPIRED: _expired,
         RETRACTED: _retracted,
+        NOTED: _noted,
         STOPPED: _stopped,
     }

@@ -4,9 +4,9 @@ events; nothing is printed here. Every result is on the ledger before the next e
 
 import random
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from itertools import zip_longest
 from typing import Any, NamedTuple
@@ -16,14 +16,16 @@ from paretoguard.errors import SampleError
 from paretoguard.experiment.experiment import Experiment
 from paretoguard.experiment.memory import MemoryStorage
 from paretoguard.experiment.storage import Storage, open_storage
+from paretoguard.race.notes import FAILED, RUN
 from paretoguard.race.plan import Plan
-from paretoguard.race.sources import ExhaustedError, Pull, RaceError, RunFailedError
+from paretoguard.race.sources import ExhaustedError, GivenUpError, Pull, RaceError, RunFailedError
 from paretoguard.tickets import Ticket
 from paretoguard.verdict import Result
 
 WARM_UP = -1  # the number of a run whose result is thrown away
 PATIENCE = 1.0  # seconds without an event
 MOST_EXHAUSTED = 50  # tickets in a row for arms that have no more rows
+LONGEST_WHY = 500  # characters of a failure on the ledger
 
 
 class Measured(NamedTuple):
@@ -76,6 +78,7 @@ class Race:
         self.jobs = 1 if plan.recorded is not None else jobs
         self._batch = batch or (1 if plan.recorded is not None else max(2, jobs))
         self._seed = int(experiment.settings["seed"])
+        self._noted = False
         self._warm: set[str] = set()
         self.running: dict[Future[Ran], Ticket] = {}
         self.exhausted: set[str] = set()
@@ -103,12 +106,18 @@ class Race:
 
     def _taken(self, done: "set[Future[Ran]]") -> list[Happening]:
         """Record what ended well, then say what did not."""
-        good = [future for future in done if future.exception() is None]
-        happened = [one for future in good for one in self._record(future.result())]
-        for future in good:
+        happened, wrong = list[Happening](), list[Exception]()
+        for future in done:
+            try:
+                happened += self._record(future.result())
+            except GivenUpError as error:
+                self._note_failed(error.pull, error.failures)
+                wrong.append(error)
+            except Exception as error:
+                wrong.append(error)
             del self.running[future]
-        for future in done.difference(good):
-            future.result()  # raises
+        if wrong:
+            raise wrong[0]
         return happened
 
     @contextmanager
@@ -121,7 +130,8 @@ class Race:
             workers.shutdown(wait=True, cancel_futures=True)
             for future in self.running:  # what ended well meanwhile
                 if not future.cancelled() and future.exception() is None:
-                    list(self._record(future.result()))
+                    with suppress(RaceError):  # its ticket stays open
+                        list(self._record(future.result()))
             self.running.clear()
 
     def _start(self, workers: ThreadPoolExecutor, waiting: "deque[Ticket]") -> None:
@@ -131,6 +141,9 @@ class Race:
                 waiting.extend(self._asked())
             if not waiting:
                 return
+            if not self._noted:
+                self.experiment.note(RUN, jobs=self.jobs, batch=self._batch)
+                self._noted = True
             ticket = waiting.popleft()
             self.running[workers.submit(self._run, ticket)] = ticket
 
@@ -146,11 +159,11 @@ class Race:
 
     def _run(self, ticket: Ticket) -> Ran:
         """Measure, in a thread of its own; what fails is tried again where the policy says so."""
-        how, failures = self.plan.how, list[str]()
+        how, failures, pull = self.plan.how, list[str](), Pull(ticket.arm, ticket.id)
         warm_ups = tuple(self._warm_up(ticket.arm))
         while True:
             try:
-                measured = self.plan.source.measure(Pull(ticket.arm, ticket.id))
+                measured = self.plan.source.measure(pull)
                 return Ran(ticket, self.plan.values(measured), tuple(failures), warm_ups)
             except ExhaustedError:
                 return Ran(ticket, None, tuple(failures), warm_ups)
@@ -159,7 +172,7 @@ class Race:
                 if how.on_failure == "infeasible":
                     return Ran(ticket, self._counted(ticket, error), tuple(failures), warm_ups)
                 if how.on_failure == "fail" or len(failures) > how.retries:
-                    raise RaceError(_stops(ticket, failures)) from error
+                    raise GivenUpError(_stops(pull, failures), pull, failures) from error
 
     def _counted(self, ticket: Ticket, failure: RunFailedError) -> dict[str, float]:
         try:
@@ -185,6 +198,8 @@ class Race:
         yield from (Failed(ran.ticket.arm, why, "in a warm-up, which does not count") for why in ran.warm_ups)
         for why in ran.failures:
             yield Failed(ran.ticket.arm, why, "it counts as a failure" if counts else "it is tried again")
+        if ran.failures and not counts:
+            self._note_failed(Pull(ran.ticket.arm, ran.ticket.id), ran.failures)
         if ran.values is None:
             self.exhausted.add(ran.ticket.arm)
             return
@@ -194,6 +209,11 @@ class Race:
             raise RaceError(f"a result of {ran.ticket.arm!r} cannot be used: {error}") from error
         yield Measured(ran.ticket.arm, ran.values)
 
+    def _note_failed(self, pull: Pull, failures: Sequence[str]) -> None:
+        """Put attempts on the ledger that count for nothing else."""
+        why = failures[-1][:LONGEST_WHY].encode(errors="replace").decode()
+        self.experiment.note(FAILED, id=pull.number, arm=pull.arm, attempts=len(failures), why=why)
+
     def result(self) -> Result:
         """The answer, or what is certain so far."""
         found = self.experiment.result()
@@ -202,10 +222,10 @@ class Race:
         return replace(found, notes=(f"there were no more rows of {', '.join(sorted(self.exhausted))}", *found.notes))
 
 
-def _stops(ticket: Ticket, failures: list[str]) -> str:
+def _stops(pull: Pull, failures: list[str]) -> str:
     times = f" {len(failures)} times" if len(failures) > 1 else ""
     return (
-        f"measuring {ticket.arm!r} failed{times}: {failures[-1]}. What ended well is saved: run it again to go on. "
+        f"measuring {pull.arm!r} failed{times}: {failures[-1]}. What ended well is saved: run it again to go on. "
         'measure.on_failure = "retry" tries again, "infeasible" counts failures'
     )
 

@@ -11,6 +11,7 @@ from paretoguard.report.guards import draw_guards, guards
 from paretoguard.report.inline import Picture, inline, rules
 from paretoguard.report.markup import Html, joined, listed, pairs, scrolling, table, tag
 from paretoguard.report.page_style import DARK, PRINT, STYLE
+from paretoguard.report.runs import MADE_AGAIN, MEASURED, failure_rows, run_pairs
 from paretoguard.verdict import MARKS, Verdict
 
 
@@ -112,6 +113,8 @@ def _answer(facts: Facts) -> Section:
     parts = [tag("p", f"{facts.result.headline()}. {say.measured(facts)}"), shown]
     if facts.retractions:
         parts.append(table("Results that were left out", say.left_out(facts)))
+    if facts.failures:
+        parts.append(table(MADE_AGAIN, failure_rows(facts.failures), right=("attempts",)))
     return Section("answer", "The answer", parts)
 
 
@@ -182,6 +185,10 @@ def _protocol(facts: Facts) -> Section:
     parts += [
         tag("h3", "Settings, fixed at the beginning"),
         pairs(say.settings(facts), "facts"),
+    ]
+    if facts.runs:
+        parts += [tag("h3", MEASURED), pairs(run_pairs(facts.runs), "facts")]
+    parts += [
         tag("h3", "The ledger"),
         pairs(say.ledger(facts), "facts"),
         tag("h3", "The problem file"),
