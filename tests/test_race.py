@@ -15,9 +15,10 @@ import paretoguard as pg
 from paretoguard.experiment.audit import audit
 from paretoguard.experiment.storage import open_storage
 from paretoguard.formulas import Formula
+from paretoguard.race.beginning import begin
 from paretoguard.race.notes import Run
 from paretoguard.race.plan import Plan, as_stated, read_plan
-from paretoguard.race.race import Failed, Measured, Race, Resumed, Waiting, begin
+from paretoguard.race.race import Failed, Measured, Race, Resumed, Waiting
 from paretoguard.race.sources import Pull, RaceError, RunFailedError
 from paretoguard.report.facts import read
 from paretoguard.report.page import page
@@ -127,6 +128,46 @@ def test_attempts_that_failed_and_how_it_was_run_are_on_the_ledger(tmp_path: Pat
         assert "--jobs 1 (at once), --batch 2 (asked for at a time)" in text
     assert facts.to_dict()["failures"]["good"]["attempts"] == 3
     assert audit(pg.Experiment.open("a race", url)).sound
+
+
+VARIES = """
+import os, sys
+size = os.path.getsize("count") if os.path.exists("count") else 0
+with open("count", "a") as file:
+    file.write("x")
+print("o" * (1 if size < int(sys.argv[1]) else 2))
+"""
+
+
+@pytest.mark.parametrize(
+    ("same", "stated", "message"),
+    [
+        (1, "", "output_bytes of '.' was 2, then 3: where the file states no noise .* kind = \"unknown\""),
+        (5, "", "a result of '.' cannot be used: .*output_bytes = 3.0 after 2.0, but .* declare its noise"),
+        (2, '[noise.output_bytes]\nkind = "exact"', "a result of '.' cannot be used: .* declare its noise"),
+    ],
+)
+def test_what_is_taken_to_be_exact_must_be(tmp_path: Path, same: int, stated: str, message: str) -> None:
+    text = f"""[objectives]
+wall_ms = "min"
+output_bytes = "min"
+{stated}
+[measure]
+command = "python3 -I -S varies.py {same}"
+[arms.a]
+[arms.b]
+"""
+    plan = read_plan(write(tmp_path, text, varies_py=VARIES))
+    with pytest.raises(RaceError, match=message):
+        finish(plan)
+
+
+def test_what_is_exact_is_run_twice_and_counts_once(tmp_path: Path) -> None:
+    path = command_of(tmp_path, "sh -c 'echo x >> runs; echo {arm}'", objectives='output_bytes = "min"')
+    path.write_text(path.read_text().replace("[arms.b]", "[arms.long]"))
+    result, _ = finish(read_plan(path))
+    assert (result.pareto, result.samples) == (("a",), 2)
+    assert (tmp_path / "runs").read_text().count("x") == 4
 
 
 def test_a_race_that_goes_on_another_way_says_from_when(tmp_path: Path) -> None:

@@ -38,8 +38,9 @@ def drive(
 ) -> "tuple[Result, bool, dict[str, Any]]":
     """Race to the end, or until Ctrl-C; the result, whether it was interrupted, and what else there is to say."""
     from paretoguard.cli.screen import remarks
+    from paretoguard.race.beginning import begin
     from paretoguard.race.plan import as_stated, read_plan
-    from paretoguard.race.race import Race, begin
+    from paretoguard.race.race import Race
 
     console = remarks()
     plan = as_stated(read_plan(path, jobs=jobs, seed=options.get("seed")), **options)

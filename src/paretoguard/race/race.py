@@ -8,14 +8,10 @@ from collections.abc import Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from contextlib import contextmanager, suppress
 from dataclasses import replace
-from itertools import zip_longest
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
-from paretoguard import settings
 from paretoguard.errors import SampleError
 from paretoguard.experiment.experiment import Experiment
-from paretoguard.experiment.memory import MemoryStorage
-from paretoguard.experiment.storage import Storage, open_storage
 from paretoguard.race.notes import FAILED, RUN
 from paretoguard.race.plan import Plan
 from paretoguard.race.sources import ExhaustedError, GivenUpError, Pull, RaceError, RunFailedError
@@ -80,6 +76,7 @@ class Race:
         self._seed = int(experiment.settings["seed"])
         self._noted = False
         self._warm: set[str] = set()
+        self._same = {arm for arm, pulls in experiment.result().pulls.items() if pulls}  # arms known to give it twice
         self.running: dict[Future[Ran], Ticket] = {}
         self.exhausted: set[str] = set()
 
@@ -163,8 +160,9 @@ class Race:
         warm_ups = tuple(self._warm_up(ticket.arm))
         while True:
             try:
-                measured = self.plan.source.measure(pull)
-                return Ran(ticket, self.plan.values(measured), tuple(failures), warm_ups)
+                values = self.plan.values(self.plan.source.measure(pull))
+                self._check_exact(pull, values)
+                return Ran(ticket, values, tuple(failures), warm_ups)
             except ExhaustedError:
                 return Ran(ticket, None, tuple(failures), warm_ups)
             except RunFailedError as error:
@@ -173,6 +171,16 @@ class Race:
                     return Ran(ticket, self._counted(ticket, error), tuple(failures), warm_ups)
                 if how.on_failure == "fail" or len(failures) > how.retries:
                     raise GivenUpError(_stops(pull, failures), pull, failures) from error
+
+    def _check_exact(self, pull: Pull, values: dict[str, float]) -> None:
+        """Run once more what should be the same each time: one run can never show that it is not."""
+        if not self.plan.taken_exact or pull.arm in self._same:
+            return
+        again = self.plan.values(self.plan.source.measure(pull))
+        for name in self.plan.taken_exact:
+            if again[name] != values[name]:
+                raise RaceError(_varies(pull.arm, name, values[name], again[name]))
+        self._same.add(pull.arm)
 
     def _counted(self, ticket: Ticket, failure: RunFailedError) -> dict[str, float]:
         try:
@@ -230,44 +238,9 @@ def _stops(pull: Pull, failures: list[str]) -> str:
     )
 
 
-def begin(plan: Plan, storage: str | Storage | None, *, name: str | None = None, jobs: int = 1) -> Experiment:
-    """The experiment of a race: a new one, or the one that was begun with the same file and settings.
-
-    Of several runs at once the quick ones end first: their results then count in the order asked.
-    """
-    called = name or plan.name
-    place = MemoryStorage() if storage is None else open_storage(storage)
-    if called in place.names():
-        found = Experiment.open(called, place)
-        _check_same(plan, found)
-        return found
-    order = "asked" if jobs > 1 and plan.recorded is None else None
-    stated: dict[str, Any] = {"protocol": plan.protocol, "assumptions": plan.assumptions, "doubt": plan.doubt}
-    return Experiment.create(called, plan.problem, storage=place, order=order, **stated, **plan.settings)
-
-
-def _check_same(plan: Plan, experiment: Experiment) -> None:
-    """What was begun goes on with the same question only."""
-    was, now = str(experiment.settings.get("protocol", "")).splitlines(), plan.protocol.splitlines()
-    if was != now:
-        gone, new = next((a, b) for a, b in zip_longest(was, now, fillvalue="nothing") if a != b)
-        raise RaceError(
-            f"{plan.path}, or what it measures, was changed after the race {experiment.name!r} began: where it now "
-            f"says {new!r}, it said {gone!r}. Change it back to go on, or begin another race: --name NEW"
-        )
-    for key, value in {"seed": 0, **plan.settings}.items():
-        begun = experiment.settings.get(key)
-        if _canonical(key, value, experiment.settings["order"]) != begun:
-            raise RaceError(
-                f"the race {experiment.name!r} was begun with {key} = {begun!r}, now {value!r} is asked for; what is "
-                "fixed at the beginning is fixed for good. Begin another race: --name NEW"
-            )
-
-
-def _canonical(key: str, value: Any, order: str) -> Any:
-    """A setting as the ledger has it."""
-    if key == "algorithm":
-        return settings.label(settings.algorithm(value))
-    if key == "evidence":
-        return settings.label(settings.in_order(settings.evidence(value), order))
-    return value
+def _varies(arm: str, name: str, first: float, second: float) -> str:
+    return (
+        f"{name} of {arm!r} was {first:.12g}, then {second:.12g}: where the file states no noise for it, it is taken "
+        f'to be the same in every run. State its noise, as [noise.{name}] with kind = "unknown", and begin again: '
+        "--name NEW"
+    )
