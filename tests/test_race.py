@@ -492,6 +492,32 @@ def test_asynchronous_calls_end_when_another_fails(tmp_path: Path) -> None:
     assert time.monotonic() - begun < 30
 
 
+def test_calls_that_are_cancelled_are_no_failures(tmp_path: Path) -> None:
+    (tmp_path / "halting.py").write_text(
+        "import asyncio\nasync def f(arm):\n"
+        "    await asyncio.sleep(0.01 if arm == 'a' else 60)\n    return {'x': 1.0}\n"
+    )
+    text = """constraints = ["failed <= 0.3"]
+[objectives]
+x = "max"
+failed = "guard"
+[measure]
+callable = "halting:f"
+on_failure = "infeasible"
+counts_as = { x = 0.0 }
+[arms.a]
+[arms.b]
+"""
+    plan = read_plan(write(tmp_path, text))
+    experiment = begin(plan, None, jobs=3)
+    events = Race(plan, experiment, jobs=3).events()
+    next(events)
+    events.close()  # type: ignore[attr-defined]
+    told = [event["data"]["values"] for event in experiment.history() if event["kind"] == "told"]
+    assert told
+    assert all(values == {"x": 1.0, "failed": 0.0} for values in told)
+
+
 @pytest.mark.parametrize(
     ("name", "more", "message"),
     [
