@@ -101,6 +101,15 @@ def test_an_objective_that_does_not_vary_proves_nothing_and_is_named() -> None:
     assert result.pareto == ("a",)
 
 
+def test_an_infeasible_arm_fails_what_it_fails_not_what_has_not_varied() -> None:
+    sample = jitter(MEANS, 1.0)
+    asked = problem(arms=["a"], constraints=["mb <= 64", "ms <= 8"])
+    result = pg.identify(asked, lambda arm: {"ms": sample(arm)["ms"], "mb": 11.0}, budget=2000)
+    assert result.verdicts["a"].status == "infeasible"
+    assert result.verdicts["a"].reason.startswith("'ms <= 8' fails by ")
+    assert "mb" not in result.verdicts["a"].reason
+
+
 def test_rows_that_do_not_vary_prove_nothing_even_where_their_objectives_do() -> None:
     """ms + mb is 13 in every result of a, up to rounding."""
     rng = np.random.default_rng(0)

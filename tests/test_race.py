@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -12,6 +13,7 @@ from typing import Any
 import pytest
 
 import paretoguard as pg
+from paretoguard.cli.race import drive, remaining
 from paretoguard.experiment.audit import audit
 from paretoguard.experiment.storage import open_storage
 from paretoguard.formulas import Formula
@@ -648,3 +650,42 @@ def test_a_run_without_what_a_formula_needs_is_told(tmp_path: Path) -> None:
     with pytest.raises(RunFailedError, match="there is no 'w' in what it gave, which was: q"):
         plan.values(plan.source.measure(Pull("a", 0)))
     plan.source.close()
+
+
+# --- what is said meanwhile -------------------------------------------------------------------------------------------
+
+
+def test_what_remains_is_guessed_within_a_factor_and_the_budget() -> None:
+    asked = pg.Problem({"x": "max"}, arms=["a", "b"], noise=pg.Gaussian(1.0))
+    trial = pg.Trial(asked)
+    for _ in range(50):
+        trial.tell("a", {"x": 1.0})
+        trial.tell("b", {"x": 0.7})
+    guess = sum(trial.verdicts()["b"].missing.pulls.values())  # type: ignore[union-attr]
+    low, high = (int(word.replace(",", "")) for word in re.findall("[0-9,]+", remaining(trial.result(), None))[:2])
+    assert low == pytest.approx(guess / 3, rel=0.06)
+    assert high == pytest.approx(3 * guess, rel=0.06)
+    assert "to 200 samples more, then the budget ends" in remaining(trial.result(), 300)
+    assert remaining(trial.result(), 110).startswith("the budget ends in 10 samples")
+    for _ in range(2000):
+        trial.tell("a", {"x": 1.0})
+        trial.tell("b", {"x": 0.7})
+    assert remaining(trial.result(), None) == "nothing is open"
+
+
+def test_what_cannot_be_guessed_is_said_with_its_reason() -> None:
+    trial = pg.Trial(pg.Problem({"x": "max"}, arms=["a", "b"], noise=pg.Unknown()))
+    for _ in range(40):
+        trial.tell("a", {"x": 1.0})
+        trial.tell("b", {"x": 0.7})
+    assert remaining(trial.result(), None).startswith("how much more cannot be guessed (a: x has not varied")
+
+
+def test_a_race_says_now_and_then_where_it_stands(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("paretoguard.cli.race.LINES_SECONDS", 0.0)
+    options = dict.fromkeys(("algorithm", "evidence", "delta", "budget", "seed"))
+    drive(scored(tmp_path), options, jobs=1, batch=None, name=None, storage=None)
+    lines = capsys.readouterr().err.splitlines()
+    assert any(re.match("[0-9]+ samples?: .*; (about|how much|nothing)", line) for line in lines), lines

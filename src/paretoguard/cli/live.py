@@ -105,7 +105,7 @@ class _LiveTable:
 def counted(samples: int, statuses: list[str]) -> str:
     """How many arms have which status."""
     counts = ", ".join(f"{statuses.count(status)} {status}" for status in COLOURS if status in statuses)
-    return f"{samples:,} samples: {counts}"
+    return f"{samples:,} sample{'' if samples == 1 else 's'}: {counts}"
 
 
 def status_line(result: Result) -> str:

@@ -95,6 +95,9 @@ def _failure(numbers: Snapshot, i: int, row: int) -> str:
 def _why_infeasible(numbers: Snapshot, i: int) -> dict[str, Any]:
     row = tightest(numbers, i)
     assert row is not None, "an infeasible arm has a constraint that it fails"
+    fails = numbers.slack[i] < 0
+    if not fails[row] and fails.any():  # a row that has not varied came first, but holds
+        row = int(np.argmin(np.where(fails, numbers.slack[i] / numbers.units[i], math.inf)))
     if numbers.slack[i, row] + numbers.slack_limits[i, row] <= 0:
         return {"reason": _failure(numbers, i, row), **_slack_fields(numbers, i, row)}
     # No single limit says so: bets are sharper than limits, and several rows may fail together.
