@@ -1,5 +1,6 @@
 """Races: what is measured of commands, functions and tables, and that nothing is lost whatever goes wrong."""
 
+import io
 import json
 import os
 import re
@@ -11,8 +12,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from rich.console import Console
 
 import paretoguard as pg
+from paretoguard.cli.live import table_of
 from paretoguard.cli.race import drive, remaining
 from paretoguard.experiment.audit import audit
 from paretoguard.experiment.storage import open_storage
@@ -689,3 +692,19 @@ def test_a_race_says_now_and_then_where_it_stands(
     drive(scored(tmp_path), options, jobs=1, batch=None, name=None, storage=None)
     lines = capsys.readouterr().err.splitlines()
     assert any(re.match("[0-9]+ samples?: .*; (about|how much|nothing)", line) for line in lines), lines
+
+
+@pytest.mark.parametrize(("width", "height"), [(60, 20), (40, 12), (110, 40)])
+def test_a_live_table_fits_the_screen_with_its_caption(width: int, height: int) -> None:
+    arms = [f"configuration {number} with a very long name" for number in range(30)]
+    trial = pg.Trial(pg.Problem({"x": "max", "y": "min"}, arms=arms, noise=pg.Gaussian(1.0)))
+    for arm in arms:
+        trial.tell(arm, {"x": 1.0, "y": 2.0})
+    console = Console(width=width, height=height, record=True, file=io.StringIO())
+    caption = "about 100 to 900 samples more, as things look; measuring a, b, c and 4 others; Ctrl-C saves"
+    console.print(table_of(trial.result(), console, caption))
+    lines = console.export_text().splitlines()
+    assert len(lines) < height
+    assert all(len(line) <= width for line in lines)
+    assert "Ctrl-C" in lines[-1] or "saves" in lines[-1]
+    assert sum("configurati" in line for line in lines) >= 3

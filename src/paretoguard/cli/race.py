@@ -125,7 +125,9 @@ def remaining(result: "Result", budget: int | None) -> str:
 
 def _measuring(arms: Sequence[str]) -> str:
     """What is measured now; of many arms, some."""
-    names = list(dict.fromkeys(arms))
+    from paretoguard.report.labels import short
+
+    names = [short(arm) for arm in dict.fromkeys(arms)]
     more = f" and {len(names) - MOST_NAMES} others" if len(names) > MOST_NAMES else ""
     return f"; measuring {', '.join(names[:MOST_NAMES])}{more}" if names else ""
 
