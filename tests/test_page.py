@@ -21,6 +21,7 @@ from paretoguard.experiment.events import START, Draft, Event, chain
 from paretoguard.experiment.memory import MemoryStorage
 from paretoguard.experiment.storage import open_storage
 from paretoguard.report.facts import Facts, read
+from paretoguard.report.growth import draw_growth
 from paretoguard.report.page import page
 from paretoguard.report.page_text import markdown
 
@@ -268,6 +269,18 @@ def test_an_arm_is_certain_since_the_sample_that_made_it_so(ledgers: MemoryStora
         assert facts.grown.samples[look] >= first
         assert look == 0 or facts.grown.samples[look - 1] < first
     assert np.all(facts.grown.progress[-1] >= 1.0)
+
+
+@pytest.mark.parametrize("name", ["answered", "as asked", "four", "guarded"])
+def test_names_beside_lines_of_evidence_do_not_meet(found: dict[str, Facts], name: str) -> None:
+    figure = draw_growth(found[name].grown)
+    figure.canvas.draw()
+    axes = figure.axes[-1]
+    boxes = [text.get_window_extent() for text in axes.texts]
+    assert len(boxes) == 3
+    assert not any(one.overlaps(other) for place, one in enumerate(boxes) for other in boxes[:place])
+    frame = axes.get_window_extent()
+    assert all(frame.x0 - 5 <= box.x0 and box.x1 <= frame.x1 + 5 for box in boxes)
 
 
 # --- other formats ----------------------------------------------------------------------------------------------------

@@ -175,7 +175,8 @@ def _growth(facts: Facts, pictures: dict[str, Picture]) -> Section:
         return Section("growth", title, [tag("p", "There is no result to show yet.")])
     words = (
         "Rows: an arm is stronger while more samples go to it; its mark stands where its status was certain for good. "
-        "Lines: evidence for that status over what is required, until it was certain."
+        "Lines: evidence for that status over what is required, until it was certain; the arms for which "
+        "that took longest are named."
     )
     if facts.retractions:
         words += " Results that were retracted are left out from the start."
