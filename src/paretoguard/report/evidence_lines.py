@@ -100,7 +100,9 @@ def _clearest(
     """Where along its line, or a little above, and on which side a name is nearer to it than to anything else."""
     if len(path) == 0:
         return SIZE / 2, True
-    points = path[:: max(1, len(path) // 60)]
+    grown = path[path[:, 1] > 0.1 * SIZE[1]]  # at the bottom all lines are one
+    points = grown if len(grown) > 0 else path
+    points = points[:: max(1, len(points) // 60)]
     raised = [np.array([x, max(y + rise * HEIGHT, HEIGHT / 2)]) for rise in (0.0, 0.6, 1.6, 2.6) for x, y in points]
     choices = [(point, left) for point in raised for left in (True, False)]
 
