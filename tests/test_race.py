@@ -614,6 +614,14 @@ def test_parquet_is_read_where_pyarrow_is_installed(tmp_path: Path) -> None:
     assert finish(read_plan(path))[0].verdicts == expected.verdicts
 
 
+def test_parquet_without_pyarrow_says_what_to_install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "pyarrow", None)
+    path = table(tmp_path)
+    path.write_text(path.read_text().replace("rows.csv", "rows.parquet"))
+    with pytest.raises(pg.FileError, match=r"needs pyarrow: pip install 'paretoguard\[parquet\]', or save it as \.csv"):
+        read_plan(path)
+
+
 # --- formulas --------------------------------------------------------------------------------------------------------
 
 
