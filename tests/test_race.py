@@ -13,8 +13,10 @@ from typing import Any
 
 import pytest
 from rich.console import Console
+from typer.testing import CliRunner
 
 import paretoguard as pg
+from paretoguard.cli.app import app
 from paretoguard.cli.live import table_of
 from paretoguard.cli.race import drive, remaining
 from paretoguard.experiment.audit import audit
@@ -565,6 +567,14 @@ def test_a_table_is_raced_with_a_finite_sample_guarantee(tmp_path: Path) -> None
     assert other.samples != result.samples or other.verdicts != result.verdicts
 
 
+def test_how_much_measuring_would_have_been_saved_is_printed(tmp_path: Path) -> None:
+    done = CliRunner().invoke(app, ["run", str(table(tmp_path))])
+    assert done.exit_code == 0, done.output
+    (drawn, rows, less) = re.findall(r"rows drawn: ([0-9]+) of ([0-9]+), ([0-9]+)% less than all", done.stdout)[0]
+    assert int(rows) == 800
+    assert int(less) == pytest.approx(100 * (1 - int(drawn) / 800), abs=0.51)
+
+
 def test_without_replacement_is_heuristic_and_what_is_exhausted_stays_undecided(tmp_path: Path) -> None:
     url = f"sqlite:///{tmp_path}/rows.db"
     result, _ = finish(read_plan(table(tmp_path, "replacement = false")), url)
@@ -686,6 +696,8 @@ def test_what_remains_is_guessed_within_a_factor_and_the_budget() -> None:
 
 def test_what_cannot_be_guessed_is_said_with_its_reason() -> None:
     trial = pg.Trial(pg.Problem({"x": "max"}, arms=["a", "b"], noise=pg.Unknown()))
+    trial.tell("a", {"x": 1.0})
+    assert remaining(trial.result(), None) == "at least 30 samples more, until scales are known"
     for _ in range(40):
         trial.tell("a", {"x": 1.0})
         trial.tell("b", {"x": 0.7})

@@ -104,6 +104,8 @@ def _watch(race: "Race", console: "Console") -> None:
 
 def remaining(result: "Result", budget: int | None) -> str:
     """A guess of how many samples it still takes, by the pulls that undecided arms lack at their present means."""
+    from paretoguard.verdict.reasons import SCALE
+
     lacking: dict[str, int] = {}
     for verdict in result.verdicts.values():
         if verdict.missing is None:
@@ -115,6 +117,8 @@ def remaining(result: "Result", budget: int | None) -> str:
     if not lacking:
         return "nothing is open"
     guess = sum(lacking.values())
+    if any(verdict.missing is not None and verdict.missing.claim == SCALE for verdict in result.verdicts.values()):
+        return f"at least {guess:,} samples more, until scales are known"
     low, high = math.ceil(guess / SPREAD), guess * SPREAD
     left = high if budget is None else budget - result.samples
     if left <= low:
