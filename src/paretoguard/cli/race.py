@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 SECONDS = 0.25  # between two looks
 LINES_SECONDS = 10.0  # between two lines, where the screen is no terminal
-SPREAD = 3  # a guess of what remains is right up to this factor: so in four of five looks at a dozen races
+SPREAD = 3  # a guess of what remains is right up to this factor in most looks (docs/race.md)
 MOST_NAMES = 4  # of what is measured at once
 
 
