@@ -101,6 +101,27 @@ def test_an_objective_that_does_not_vary_proves_nothing_and_is_named() -> None:
     assert result.pareto == ("a",)
 
 
+def test_until_scales_are_known_no_arm_takes_more_than_its_share() -> None:
+    arms = [f"arm {number}" for number in range(6)]
+    sample = jitter({arm: (10.0 + number, 5.0 - number) for number, arm in enumerate(arms)}, 1.0)
+    trial = pg.Trial(problem(arms=arms, constraints=["mb <= 50"]))
+    for _ in range(6 * (LEAST_PULLS - 2)):
+        arm = trial.next_arm()
+        assert arm is not None
+        trial.tell(arm, sample(arm))
+    pulls = trial.result().pulls.values()
+    assert max(pulls) - min(pulls) <= 2
+
+
+def test_an_infeasible_arm_fails_what_it_fails_not_what_has_not_varied() -> None:
+    sample = jitter(MEANS, 1.0)
+    asked = problem(arms=["a"], constraints=["mb <= 64", "ms <= 8"])
+    result = pg.identify(asked, lambda arm: {"ms": sample(arm)["ms"], "mb": 11.0}, budget=2000)
+    assert result.verdicts["a"].status == "infeasible"
+    assert result.verdicts["a"].reason.startswith("'ms <= 8' fails by ")
+    assert "mb" not in result.verdicts["a"].reason
+
+
 def test_rows_that_do_not_vary_prove_nothing_even_where_their_objectives_do() -> None:
     """ms + mb is 13 in every result of a, up to rounding."""
     rng = np.random.default_rng(0)

@@ -21,6 +21,7 @@ from paretoguard.experiment.events import START, Draft, Event, chain
 from paretoguard.experiment.memory import MemoryStorage
 from paretoguard.experiment.storage import open_storage
 from paretoguard.report.facts import Facts, read
+from paretoguard.report.growth import draw_growth
 from paretoguard.report.page import page
 from paretoguard.report.page_text import markdown
 
@@ -270,6 +271,18 @@ def test_an_arm_is_certain_since_the_sample_that_made_it_so(ledgers: MemoryStora
     assert np.all(facts.grown.progress[-1] >= 1.0)
 
 
+@pytest.mark.parametrize("name", ["answered", "as asked", "four", "guarded"])
+def test_names_beside_lines_of_evidence_do_not_meet(found: dict[str, Facts], name: str) -> None:
+    figure = draw_growth(found[name].grown)
+    figure.canvas.draw()
+    axes = figure.axes[-1]
+    boxes = [text.get_window_extent() for text in axes.texts]
+    assert len(boxes) == 3
+    assert not any(one.overlaps(other) for place, one in enumerate(boxes) for other in boxes[:place])
+    frame = axes.get_window_extent()
+    assert all(frame.x0 - 5 <= box.x0 and box.x1 <= frame.x1 + 5 for box in boxes)
+
+
 # --- other formats ----------------------------------------------------------------------------------------------------
 
 
@@ -296,7 +309,8 @@ def test_markdown_says_the_same(found: dict[str, Facts]) -> None:
 def test_json_says_the_same(found: dict[str, Facts]) -> None:
     for facts in found.values():
         content = facts.to_dict()
-        assert list(content) == ["name", "question", "answer", "guarantee", "growth", "retractions", "protocol"]
+        keys = ["name", "question", "answer", "guarantee", "growth", "retractions", "failures", "protocol"]
+        assert list(content) == keys
         assert content["answer"]["result"] == facts.result.to_dict()
         assert content["protocol"]["problem"] == facts.settings["problem"]
         assert content["growth"]["samples"] == facts.grown.samples.tolist()
@@ -375,21 +389,42 @@ document.title=JSON.stringify({{wide:d.documentElement.scrollWidth,paper:w.getCo
 drawn:s.map(e=>e.getBBox().width>100),heads:d.querySelectorAll("h2").length,scripts:d.scripts.length}})}}</script>"""
 
 
-@pytest.mark.skipif(BROWSER is None, reason="chromium is not installed: the page is not looked at in a browser")
+NEEDS_BROWSER = pytest.mark.skipif(
+    BROWSER is None, reason="chromium is not installed: the page is not looked at in a browser"
+)
+
+
+@NEEDS_BROWSER
 @pytest.mark.parametrize(
     ("scheme", "paper"), [(1, "rgb(255, 255, 255)"), (0, "rgb(21, 25, 28)")], ids=["light", "dark"]
 )
 def test_a_browser_shows_it_on_a_phone(pages: dict[str, str], tmp_path: Path, scheme: int, paper: str) -> None:
-    (tmp_path / "frame.html").write_text(MEASURE.format(page=html.escape(pages["guarded"])), encoding="utf-8")
-    command = [
-        str(BROWSER), "--headless", "--no-sandbox", "--disable-gpu", "--disable-background-networking",
-        f"--user-data-dir={tmp_path / 'profile'}", f"--blink-settings=preferredColorScheme={scheme}",
-        "--virtual-time-budget=3000", "--dump-dom", (tmp_path / "frame.html").as_uri(),
-    ]  # fmt: skip
-    done = subprocess.run(command, capture_output=True, text=True, encoding="utf-8", timeout=120, check=True)
-    (title,) = re.findall(r"<title>(.*?)</title>", done.stdout)[:1]
-    seen = json.loads(html.unescape(title))
+    seen = seen_by_browser(pages["guarded"], tmp_path, scheme)
     assert seen["wide"] <= 390
     assert seen["paper"] == paper
     assert seen["drawn"] == [True] * 3
     assert (seen["heads"], seen["scripts"]) == (len(SECTIONS), 0)
+
+
+@NEEDS_BROWSER
+def test_names_with_hyphens_stay_in_one_line_and_on_the_page(tmp_path: Path) -> None:
+    storage = MemoryStorage()
+    arms = ["a-" * 15, "bzip2-1", "a-" * 30]
+    fill(pg.Experiment.create("hyphens", problem(2, arms), storage=storage), 12)
+    text = page(read("hyphens", storage))
+    assert '<th scope="row" role="rowheader" class="short">bzip2-1</th>' in text
+    assert '<span class="name">bzip2-1</span>' in text
+    assert seen_by_browser(text, tmp_path, 1)["wide"] <= 390
+
+
+def seen_by_browser(text: str, folder: Path, scheme: int) -> dict[str, Any]:
+    """What a browser says of a page on a phone."""
+    (folder / "frame.html").write_text(MEASURE.format(page=html.escape(text)), encoding="utf-8")
+    command = [
+        str(BROWSER), "--headless", "--no-sandbox", "--disable-gpu", "--disable-background-networking",
+        f"--user-data-dir={folder / 'profile'}", f"--blink-settings=preferredColorScheme={scheme}",
+        "--virtual-time-budget=3000", "--dump-dom", (folder / "frame.html").as_uri(),
+    ]  # fmt: skip
+    done = subprocess.run(command, capture_output=True, text=True, encoding="utf-8", timeout=120, check=True)
+    (title,) = re.findall(r"<title>(.*?)</title>", done.stdout)[:1]
+    return dict(json.loads(html.unescape(title)))

@@ -1,7 +1,9 @@
 """Races: what is measured of commands, functions and tables, and that nothing is lost whatever goes wrong."""
 
+import io
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -10,12 +12,24 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from rich.console import Console
+from typer.testing import CliRunner
 
 import paretoguard as pg
+from paretoguard.cli.app import app
+from paretoguard.cli.live import table_of
+from paretoguard.cli.race import drive, remaining
+from paretoguard.experiment.audit import audit
+from paretoguard.experiment.storage import open_storage
 from paretoguard.formulas import Formula
+from paretoguard.race.beginning import begin
+from paretoguard.race.notes import Run
 from paretoguard.race.plan import Plan, as_stated, read_plan
-from paretoguard.race.race import Failed, Measured, Race, Resumed, Waiting, begin
+from paretoguard.race.race import Failed, Measured, Race, Resumed, Waiting
 from paretoguard.race.sources import Pull, RaceError, RunFailedError
+from paretoguard.report.facts import read
+from paretoguard.report.page import page
+from paretoguard.report.page_text import markdown
 
 HEAD = 'name = "a race"\ndelta = 0.1\nbudget = 400\n'
 SCRIPT = """
@@ -99,6 +113,79 @@ def test_a_race_that_is_cut_short_goes_on_with_the_tickets_it_had(tmp_path: Path
     told = [event["data"]["id"] for event in history if event["kind"] == "told"]
     assert sorted(told) == list(range(result.samples))
     assert told[1] == waiting[0]
+
+
+def test_attempts_that_failed_and_how_it_was_run_are_on_the_ledger(tmp_path: Path) -> None:
+    """The good arm's first run fails and is made again; then two fail in a row, which stops the race."""
+    count = "if mean > 0.5:\n    open('runs', 'a').write('x')\n    sys.exit(len(open('runs').read()) in (1, 3, 4))\n"
+    path, url = scored(tmp_path, 'on_failure = "retry"\nretries = 1'), f"sqlite:///{tmp_path}/race.db"
+    (tmp_path / "score.py").write_text(SCRIPT + count)
+    path.write_text(path.read_text().replace("std = 0.05", "std = 0.5"))
+    with pytest.raises(RaceError, match="failed 2 times: exit code 1"):
+        finish(read_plan(path), url)
+    finish(read_plan(path), url)
+    finish(read_plan(path), url, batch=5)  # is answered, and measures nothing
+    facts = read("a race", open_storage(url))
+    assert {arm: failures.attempts for arm, failures in facts.failures.items()} == {"good": 3}
+    assert facts.failures["good"].why.startswith("exit code 1: ")
+    assert facts.runs == (Run(0, 1, 2),)
+    assert facts.events["noted"] == 4
+    for text in (page(facts), markdown(facts)):
+        assert "Attempts that failed, count for nothing and were made again" in text
+        assert "--jobs 1 (at once), --batch 2 (asked for at a time)" in text
+    assert facts.to_dict()["failures"]["good"]["attempts"] == 3
+    assert audit(pg.Experiment.open("a race", url)).sound
+
+
+VARIES = """
+import os, sys
+size = os.path.getsize("count") if os.path.exists("count") else 0
+with open("count", "a") as file:
+    file.write("x")
+print("o" * (1 if size < int(sys.argv[1]) else 2))
+"""
+
+
+@pytest.mark.parametrize(
+    ("same", "stated", "message"),
+    [
+        (1, "", "output_bytes of '.' was 2, then 3: where the file states no noise .* kind = \"unknown\""),
+        (5, "", "a result of '.' cannot be used: .*output_bytes = 3.0 after 2.0, but .* declare its noise"),
+        (2, '[noise.output_bytes]\nkind = "exact"', "a result of '.' cannot be used: .* declare its noise"),
+    ],
+)
+def test_what_is_taken_to_be_exact_must_be(tmp_path: Path, same: int, stated: str, message: str) -> None:
+    text = f"""[objectives]
+wall_ms = "min"
+output_bytes = "min"
+{stated}
+[measure]
+command = "python3 -I -S varies.py {same}"
+[arms.a]
+[arms.b]
+"""
+    plan = read_plan(write(tmp_path, text, varies_py=VARIES))
+    with pytest.raises(RaceError, match=message):
+        finish(plan)
+
+
+def test_what_is_exact_is_run_twice_and_counts_once(tmp_path: Path) -> None:
+    path = command_of(tmp_path, "sh -c 'echo x >> runs; echo {arm}'", objectives='output_bytes = "min"')
+    path.write_text(path.read_text().replace("[arms.b]", "[arms.long]"))
+    result, _ = finish(read_plan(path))
+    assert (result.pareto, result.samples) == (("a",), 2)
+    assert (tmp_path / "runs").read_text().count("x") == 4
+
+
+def test_a_race_that_goes_on_another_way_says_from_when(tmp_path: Path) -> None:
+    plan, url = read_plan(scored(tmp_path)), f"sqlite:///{tmp_path}/race.db"
+    events = Race(plan, begin(plan, url)).events()
+    next(events)
+    events.close()  # type: ignore[attr-defined]
+    finish(read_plan(scored(tmp_path)), url, batch=5)
+    facts = read("a race", open_storage(url))
+    assert facts.runs == (Run(0, 1, 2), Run(1, 1, 5))
+    assert "from result 2 on" in markdown(facts)
 
 
 def test_what_is_measured_of_a_command(tmp_path: Path) -> None:
@@ -412,6 +499,32 @@ def test_asynchronous_calls_end_when_another_fails(tmp_path: Path) -> None:
     assert time.monotonic() - begun < 30
 
 
+def test_calls_that_are_cancelled_are_no_failures(tmp_path: Path) -> None:
+    (tmp_path / "halting.py").write_text(
+        "import asyncio\nasync def f(arm):\n"
+        "    await asyncio.sleep(0.01 if arm == 'a' else 60)\n    return {'x': 1.0}\n"
+    )
+    text = """constraints = ["failed <= 0.3"]
+[objectives]
+x = "max"
+failed = "guard"
+[measure]
+callable = "halting:f"
+on_failure = "infeasible"
+counts_as = { x = 0.0 }
+[arms.a]
+[arms.b]
+"""
+    plan = read_plan(write(tmp_path, text))
+    experiment = begin(plan, None, jobs=3)
+    events = Race(plan, experiment, jobs=3).events()
+    next(events)
+    events.close()  # type: ignore[attr-defined]
+    told = [event["data"]["values"] for event in experiment.history() if event["kind"] == "told"]
+    assert told
+    assert all(values == {"x": 1.0, "failed": 0.0} for values in told)
+
+
 @pytest.mark.parametrize(
     ("name", "more", "message"),
     [
@@ -452,6 +565,14 @@ def test_a_table_is_raced_with_a_finite_sample_guarantee(tmp_path: Path) -> None
     assert again.to_dict() == result.to_dict()
     other, _ = finish(read_plan(table(tmp_path), seed=5))
     assert other.samples != result.samples or other.verdicts != result.verdicts
+
+
+def test_how_much_measuring_would_have_been_saved_is_printed(tmp_path: Path) -> None:
+    done = CliRunner().invoke(app, ["run", str(table(tmp_path))])
+    assert done.exit_code == 0, done.output
+    (drawn, rows, less) = re.findall(r"rows drawn: ([0-9]+) of ([0-9]+), ([0-9]+)% less than all", done.stdout)[0]
+    assert int(rows) == 800
+    assert int(less) == pytest.approx(100 * (1 - int(drawn) / 800), abs=0.51)
 
 
 def test_without_replacement_is_heuristic_and_what_is_exhausted_stays_undecided(tmp_path: Path) -> None:
@@ -503,6 +624,14 @@ def test_parquet_is_read_where_pyarrow_is_installed(tmp_path: Path) -> None:
     assert finish(read_plan(path))[0].verdicts == expected.verdicts
 
 
+def test_parquet_without_pyarrow_says_what_to_install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "pyarrow", None)
+    path = table(tmp_path)
+    path.write_text(path.read_text().replace("rows.csv", "rows.parquet"))
+    with pytest.raises(pg.FileError, match=r"needs pyarrow: pip install 'paretoguard\[parquet\]', or save it as \.csv"):
+        read_plan(path)
+
+
 # --- formulas --------------------------------------------------------------------------------------------------------
 
 
@@ -542,3 +671,60 @@ def test_a_run_without_what_a_formula_needs_is_told(tmp_path: Path) -> None:
     with pytest.raises(RunFailedError, match="there is no 'w' in what it gave, which was: q"):
         plan.values(plan.source.measure(Pull("a", 0)))
     plan.source.close()
+
+
+# --- what is said meanwhile -------------------------------------------------------------------------------------------
+
+
+def test_what_remains_is_guessed_within_a_factor_and_the_budget() -> None:
+    asked = pg.Problem({"x": "max"}, arms=["a", "b"], noise=pg.Gaussian(1.0))
+    trial = pg.Trial(asked)
+    for _ in range(50):
+        trial.tell("a", {"x": 1.0})
+        trial.tell("b", {"x": 0.7})
+    guess = sum(trial.verdicts()["b"].missing.pulls.values())  # type: ignore[union-attr]
+    low, high = (int(word.replace(",", "")) for word in re.findall("[0-9,]+", remaining(trial.result(), None))[:2])
+    assert low == pytest.approx(guess / 3, rel=0.06)
+    assert high == pytest.approx(3 * guess, rel=0.06)
+    assert "to 200 samples more, then the budget ends" in remaining(trial.result(), 300)
+    assert remaining(trial.result(), 110).startswith("the budget ends in 10 samples")
+    for _ in range(2000):
+        trial.tell("a", {"x": 1.0})
+        trial.tell("b", {"x": 0.7})
+    assert remaining(trial.result(), None) == "nothing is open"
+
+
+def test_what_cannot_be_guessed_is_said_with_its_reason() -> None:
+    trial = pg.Trial(pg.Problem({"x": "max"}, arms=["a", "b"], noise=pg.Unknown()))
+    trial.tell("a", {"x": 1.0})
+    assert remaining(trial.result(), None) == "at least 30 samples more, until scales are known"
+    for _ in range(40):
+        trial.tell("a", {"x": 1.0})
+        trial.tell("b", {"x": 0.7})
+    assert remaining(trial.result(), None).startswith("how much more cannot be guessed (a: x has not varied")
+
+
+def test_a_race_says_now_and_then_where_it_stands(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("paretoguard.cli.race.LINES_SECONDS", 0.0)
+    options = dict.fromkeys(("algorithm", "evidence", "delta", "budget", "seed"))
+    drive(scored(tmp_path), options, jobs=1, batch=None, name=None, storage=None)
+    lines = capsys.readouterr().err.splitlines()
+    assert any(re.match("[0-9]+ samples?: .*; (about|how much|nothing)", line) for line in lines), lines
+
+
+@pytest.mark.parametrize(("width", "height"), [(60, 20), (40, 12), (110, 40)])
+def test_a_live_table_fits_the_screen_with_its_caption(width: int, height: int) -> None:
+    arms = [f"configuration {number} with a very long name" for number in range(30)]
+    trial = pg.Trial(pg.Problem({"x": "max", "y": "min"}, arms=arms, noise=pg.Gaussian(1.0)))
+    for arm in arms:
+        trial.tell(arm, {"x": 1.0, "y": 2.0})
+    console = Console(width=width, height=height, record=True, file=io.StringIO())
+    caption = "about 100 to 900 samples more, as things look; measuring a, b, c and 4 others; Ctrl-C saves"
+    console.print(table_of(trial.result(), console, caption))
+    lines = console.export_text().splitlines()
+    assert len(lines) < height
+    assert all(len(line) <= width for line in lines)
+    assert "Ctrl-C" in lines[-1] or "saves" in lines[-1]
+    assert sum("configurati" in line for line in lines) >= 3

@@ -96,7 +96,7 @@ def test_an_exact_objective_may_not_change() -> None:
     trial = pg.Trial(stated)
     for _ in range(2):
         trial.tell("a", {"price": next(prices), "rate": 1})
-    with pytest.raises(pg.SampleError, match=r"arm 'a' gave price = 6\.0 after 5\.0, but price was declared exact"):
+    with pytest.raises(pg.SampleError, match=r"arm 'a' gave price = 6\.0 after 5\.0, but price is exact"):
         trial.tell("a", {"price": next(prices), "rate": 1})
     assert trial.samples == 2
 

@@ -238,7 +238,8 @@ class CertifiedTwin(Twin):
         if max(leads, default=-INF) == INF:
             return INF
         if self.is_early(i, j):
-            return -1e30 / (1.0 + min(self.counts[i], self.counts[j]))
+            few, many = sorted((self.counts[i], self.counts[j]))
+            return -1e30 / (1.0 + few) - 1e20 / (1.0 + many)
         slops = self.problem.tolerance[:d]
         value = max((self.apart(i, j, c, slop, self.lead_bar) for c, slop in enumerate(slops)), default=-INF)
         if value >= 0.0 or not self.joint:

@@ -345,7 +345,7 @@ class Trial:
             value = float(values[name])
             if known.get(name, value) != value:
                 raise ProblemError(
-                    f"arm {arm!r} gave {name} = {value!r} after {known[name]!r}, but {name} was declared exact; "
+                    f"arm {arm!r} gave {name} = {value!r} after {known[name]!r}, but {name} is exact; "
                     "declare its noise if it varies"
                 )
 

@@ -1,13 +1,14 @@
 """Watching a trial while it runs: a live table on a terminal, a few lines elsewhere; always on stderr."""
 
+import math
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Protocol
 
-from paretoguard.cli.layout import slim
-from paretoguard.cli.verdicts import narrowed
+from paretoguard.cli.layout import needed, slim, without
+from paretoguard.cli.verdicts import WHY, narrowed
 from paretoguard.trial import Trial
 from paretoguard.verdict import COLOURS, UNDECIDED, Result
 
@@ -105,7 +106,7 @@ class _LiveTable:
 def counted(samples: int, statuses: list[str]) -> str:
     """How many arms have which status."""
     counts = ", ".join(f"{statuses.count(status)} {status}" for status in COLOURS if status in statuses)
-    return f"{samples:,} samples: {counts}"
+    return f"{samples:,} sample{'' if samples == 1 else 's'}: {counts}"
 
 
 def status_line(result: Result) -> str:
@@ -115,13 +116,23 @@ def status_line(result: Result) -> str:
 
 def table_of(result: Result, console: "Console", caption: str) -> "Table":
     """Where every arm stands, as far as the screen has room; undecided arms first where it has not."""
-    rows = narrowed(result.rows(), console.width)
+    from paretoguard.report.labels import short
+
+    full = result.rows()
+    if needed(without(full, WHY)) > console.width:  # names that wrap would push the caption off the screen
+        full = [row | {"arm": short(row["arm"])} for row in full]
+    rows = narrowed(full, console.width)
     verdicts = list(result.verdicts.values())
-    order, room = list(range(len(rows))), max(console.height - 7, 3)
+    below = math.ceil(1.2 * len(caption) / min(needed(rows), console.width))  # lines: words do not fill them
+    order, room = list(range(len(rows))), max(console.height - 5 - below, 3)
     if len(rows) > room:
         order.sort(key=lambda place: verdicts[place].status != UNDECIDED)
     shown = order[:room]
     more = f"; {len(rows) - len(shown)} more arms" if len(shown) < len(rows) else ""
     title = f"{result.samples:,} samples so far{more}"
     styles = [COLOURS[verdicts[place].status] for place in shown]
-    return slim(title, [rows[place] for place in shown], styles, right=("pulls",), caption=caption)
+    made = slim(title, [rows[place] for place in shown], styles, right=("pulls",), caption=caption)
+    names = made.columns[0]
+    names.no_wrap, names.overflow = True, "ellipsis"
+    names.max_width = max(console.width - needed(without(rows, "arm")) - 3, 5)
+    return made

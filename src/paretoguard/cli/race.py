@@ -1,7 +1,8 @@
 """`paretoguard run` on a file that says how arms are measured: the race, watched, on a ledger beside the file."""
 
+import math
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -23,8 +24,8 @@ if TYPE_CHECKING:
 
 SECONDS = 0.25  # between two looks
 LINES_SECONDS = 10.0  # between two lines, where the screen is no terminal
-LOOKS = 3  # before that many, nothing is guessed
-UNKNOWN = "how much more cannot be guessed yet"
+SPREAD = 3  # a guess of what remains is right up to this factor in most looks (docs/race.md)
+MOST_NAMES = 4  # of what is measured at once
 
 
 def drive(
@@ -38,8 +39,9 @@ def drive(
 ) -> "tuple[Result, bool, dict[str, Any]]":
     """Race to the end, or until Ctrl-C; the result, whether it was interrupted, and what else there is to say."""
     from paretoguard.cli.screen import remarks
+    from paretoguard.race.beginning import begin
     from paretoguard.race.plan import as_stated, read_plan
-    from paretoguard.race.race import Race, begin
+    from paretoguard.race.race import Race
 
     console = remarks()
     plan = as_stated(read_plan(path, jobs=jobs, seed=options.get("seed")), **options)
@@ -79,8 +81,9 @@ def _alone(path: Path | None) -> Iterator[None]:
 def _watch(race: "Race", console: "Console") -> None:
     from paretoguard.race.race import Failed, Resumed
 
-    due, guesses = time.monotonic(), Guesses()
     pause = SECONDS if console.is_terminal else LINES_SECONDS
+    due = time.monotonic() + (0 if console.is_terminal else pause)
+    budget = race.experiment.settings["budget"]
     with compiling(console), watching(console) as show:
         for event in race.events():
             if isinstance(event, Resumed):
@@ -91,8 +94,7 @@ def _watch(race: "Race", console: "Console") -> None:
             if now < due:
                 continue
             result = race.result()
-            measuring = ", ".join(ticket.arm for ticket in race.running.values())
-            said = f"{guesses.look(result)}{f'; measuring {measuring}' if measuring else ''}"
+            said = f"{remaining(result, budget)}{_measuring([ticket.arm for ticket in race.running.values()])}"
             if console.is_terminal:
                 show(table_of(result, console, f"{said}; Ctrl-C saves, and shows what is known"))
             elif result.samples > 0:
@@ -100,32 +102,38 @@ def _watch(race: "Race", console: "Console") -> None:
             due = time.monotonic() + pause
 
 
-class Guesses:
-    """How many samples it still takes, by the pulls that undecided arms lack at their present means.
+def remaining(result: "Result", budget: int | None) -> str:
+    """A guess of how many samples it still takes, by the pulls that undecided arms lack at their present means."""
+    from paretoguard.verdict.reasons import SCALE
 
-    Means move, and claims come one after the other: as often as an earlier guess has proved too low, by so much the
-    present one may be.
-    """
+    lacking: dict[str, int] = {}
+    for verdict in result.verdicts.values():
+        if verdict.missing is None:
+            continue
+        if not verdict.missing.pulls:
+            return f"how much more cannot be guessed ({verdict.arm}: {verdict.reason})"
+        for arm, pulls in verdict.missing.pulls.items():
+            lacking[arm] = max(pulls, lacking.get(arm, 0))
+    if not lacking:
+        return "nothing is open"
+    guess = sum(lacking.values())
+    if any(verdict.missing is not None and verdict.missing.claim == SCALE for verdict in result.verdicts.values()):
+        return f"at least {guess:,} samples more, until scales are known"
+    low, high = math.ceil(guess / SPREAD), guess * SPREAD
+    left = high if budget is None else budget - result.samples
+    if left <= low:
+        return f"the budget ends in {left:,} samples, before the answer as things look"
+    end = "then the budget ends" if left < high else "as things look"
+    return f"about {_round(low)} to {_round(min(high, left))} samples more, {end}"
 
-    def __init__(self) -> None:
-        self._made: list[tuple[int, int]] = []  # after so many samples, so many more
 
-    def look(self, result: "Result") -> str:
-        """The guess in words."""
-        lacking: dict[str, int] = {}
-        for verdict in result.verdicts.values():
-            if verdict.missing is not None and not verdict.missing.pulls:
-                return UNKNOWN
-            for arm, pulls in verdict.missing.pulls.items() if verdict.missing is not None else ():
-                lacking[arm] = max(pulls, lacking.get(arm, 0))
-        if not lacking:
-            return "nothing is open"
-        guess, past = sum(lacking.values()), [pair for pair in self._made if pair[0] < result.samples]
-        self._made.append((result.samples, guess))
-        if len(past) < LOOKS:
-            return UNKNOWN
-        too_low = max((result.samples - samples) / max(more, 1) for samples, more in past)
-        return f"about {_round(guess)} to {_round(round(guess * max(1.5, too_low)))} samples more, as things look"
+def _measuring(arms: Sequence[str]) -> str:
+    """What is measured now; of many arms, some."""
+    from paretoguard.report.labels import short
+
+    names = [short(arm) for arm in dict.fromkeys(arms)]
+    more = f" and {len(names) - MOST_NAMES} others" if len(names) > MOST_NAMES else ""
+    return f"; measuring {', '.join(names[:MOST_NAMES])}{more}" if names else ""
 
 
 def _round(number: int) -> str:

@@ -15,7 +15,8 @@ from paretoguard.errors import LedgerError
 
 VERSION = 1
 CREATED, ASKED, TOLD, RETRACTED, EXPIRED, STOPPED = "created", "asked", "told", "retracted", "expired", "stopped"
-KINDS = (CREATED, ASKED, TOLD, RETRACTED, EXPIRED, STOPPED)
+NOTED = "noted"  # changes no answer
+KINDS = (CREATED, ASKED, TOLD, RETRACTED, EXPIRED, NOTED, STOPPED)
 START = ""  # the hash before the first event
 LONGEST = 1_000_000  # characters of a line
 AT_ONCE = 5_000  # lines that are read together

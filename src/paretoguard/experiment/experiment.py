@@ -13,7 +13,7 @@ import numpy as np
 from paretoguard import settings
 from paretoguard.errors import ParetoguardError, SampleError, SettingsError
 from paretoguard.experiment import labels
-from paretoguard.experiment.events import ASKED, CREATED, EXPIRED, RETRACTED, Draft, Event
+from paretoguard.experiment.events import ASKED, CREATED, EXPIRED, NOTED, RETRACTED, Draft, Event
 from paretoguard.experiment.fold import LATE, WITHDRAWN, Fold
 from paretoguard.experiment.memory import MemoryStorage
 from paretoguard.experiment.storage import DEFAULT, Storage, checked_name, open_storage
@@ -226,6 +226,10 @@ class Experiment:
             write(RETRACTED, {"id": chosen, "arm": slot.arm, "reason": reason.strip(), "blind": bool(blind)})
 
         self._change(make)
+
+    def note(self, about: str, **facts: Any) -> None:
+        """Record what reports should tell, and what changes no answer: how measurements were made, and which failed."""
+        self._change(lambda fold, write: write(NOTED, {"about": about, **facts}))
 
     # --- what reads it -----------------------------------------------------------------------------------------------
 

@@ -14,6 +14,7 @@ from paretoguard.experiment.events import (
     ASKED,
     CREATED,
     EXPIRED,
+    NOTED,
     RETRACTED,
     START,
     STOPPED,
@@ -202,6 +203,9 @@ class Fold:
         slot.state, slot.trial_ticket = WITHDRAWN, None
         self.open.pop(entry.data["id"], None)
 
+    def _noted(self, entry: Entry) -> None:
+        """Nothing: notes are for reports."""
+
     def _stopped(self, entry: Entry) -> None:
         if set(entry.data["statuses"]) - set(self.problem.arms) or set(entry.data["statuses"].values()) - set(STATUSES):
             raise ValueError(f"the statuses are {entry.data['statuses']!r}")
@@ -213,5 +217,6 @@ class Fold:
         TOLD: _told,
         EXPIRED: _expired,
         RETRACTED: _retracted,
+        NOTED: _noted,
         STOPPED: _stopped,
     }

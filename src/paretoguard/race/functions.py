@@ -7,14 +7,16 @@ import sys
 import threading
 import time
 from collections.abc import Mapping
-from concurrent.futures import CancelledError
+from concurrent.futures import CancelledError, Future
 from pathlib import Path
 from typing import Any
 
 from paretoguard.errors import ProblemError
 from paretoguard.measures import FAILED
 from paretoguard.race.how import How
-from paretoguard.race.sources import Pull, RunFailedError, digest_line
+from paretoguard.race.sources import Pull, RaceError, RunFailedError, digest_line
+
+STOPPED = "the race was stopped"
 
 
 class Functions:
@@ -32,6 +34,7 @@ class Functions:
                     f"measure.timeout is for commands and asynchronous functions; {key} cannot be stopped"
                 )
             self._check_words(key, arm)
+        self._closing, self._closed = threading.Lock(), False
         self._loop = asyncio.new_event_loop()
         self._thread = threading.Thread(target=self._loop.run_forever, daemon=True)
         self._thread.start()
@@ -54,14 +57,26 @@ class Functions:
         try:
             found = function(*arguments, **words)
             if inspect.isawaitable(found):
-                found = asyncio.run_coroutine_threadsafe(self._waited(found), self._loop).result()
+                found = self._begun(found).result()
+        except RaceError:
+            raise
         except (Exception, asyncio.CancelledError, CancelledError) as error:
+            if self._closed:  # we cancelled it: that is no failure of the arm
+                raise RaceError(STOPPED) from error
             late = isinstance(error, TimeoutError) and self._timeout is not None
             why = "no end in time (measure.timeout)" if late else str(error)
             raise RunFailedError(f"{type(error).__name__}: {why}", _timed(begin, 1.0)) from error
         if not isinstance(found, Mapping):
             raise RunFailedError(f"it gave {found!r}, expected a mapping from names to numbers", _timed(begin, 1.0))
         return {**_timed(begin, 0.0), **found}
+
+    def _begun(self, found: Any) -> "Future[Any]":
+        """Hand a call to the loop, unless it is about to stop: it would be waited for without end."""
+        with self._closing:
+            if self._closed:
+                getattr(found, "close", lambda: None)()
+                raise RaceError(STOPPED)
+            return asyncio.run_coroutine_threadsafe(self._waited(found), self._loop)
 
     async def _waited(self, found: Any) -> Any:
         return await asyncio.wait_for(found, self._timeout)
@@ -73,7 +88,9 @@ class Functions:
 
     def close(self) -> None:
         """Stop what is awaited."""
-        if self._loop.is_closed():
+        with self._closing:
+            was_closed, self._closed = self._closed, True
+        if was_closed:
             return
         asyncio.run_coroutine_threadsafe(self._cancelled(), self._loop).result()
         self._loop.call_soon_threadsafe(self._loop.stop)

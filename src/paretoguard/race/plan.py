@@ -11,6 +11,7 @@ from paretoguard.files import SOURCES, ProblemFile
 from paretoguard.formulas import Formula
 from paretoguard.measures import FAILED, MEASURES, read_formulas
 from paretoguard.problem import Problem
+from paretoguard.problem.noise import Exact
 from paretoguard.race.commands import Commands
 from paretoguard.race.functions import Functions
 from paretoguard.race.how import How, check_keys, read_how
@@ -33,6 +34,7 @@ class Plan:
     source: Source
     formulas: Mapping[str, Formula]
     protocol: str  # the file, as it was read
+    taken_exact: tuple[str, ...] = ()  # objectives that should be the same each time, though the file does not say so
 
     @property
     def name(self) -> str:
@@ -119,7 +121,8 @@ def _plan(file: ProblemFile, path: Path, jobs: int, seed: int | None) -> Plan:
         source = _recorded(problem, how, formulas, path, chosen)
         problem = _with_noise(file, source)
     protocol = "\n".join([files.dumps(file), *(f"# {line}" for line in source.described())])
-    return Plan(path, problem, file.settings, how, kind, source, formulas, protocol)
+    exact = tuple(name for name in file.assumed if kind != "data" and isinstance(problem.noise[name], Exact))
+    return Plan(path, problem, file.settings, how, kind, source, formulas, protocol, exact)
 
 
 def _kind(sources: Mapping[str, Mapping[str, Any]], how: How) -> str:

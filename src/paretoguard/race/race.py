@@ -4,26 +4,24 @@ events; nothing is printed here. Every result is on the ledger before the next e
 
 import random
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import replace
-from itertools import zip_longest
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
-from paretoguard import settings
 from paretoguard.errors import SampleError
 from paretoguard.experiment.experiment import Experiment
-from paretoguard.experiment.memory import MemoryStorage
-from paretoguard.experiment.storage import Storage, open_storage
+from paretoguard.race.notes import FAILED, RUN
 from paretoguard.race.plan import Plan
-from paretoguard.race.sources import ExhaustedError, Pull, RaceError, RunFailedError
+from paretoguard.race.sources import ExhaustedError, GivenUpError, Pull, RaceError, RunFailedError
 from paretoguard.tickets import Ticket
 from paretoguard.verdict import Result
 
 WARM_UP = -1  # the number of a run whose result is thrown away
 PATIENCE = 1.0  # seconds without an event
 MOST_EXHAUSTED = 50  # tickets in a row for arms that have no more rows
+LONGEST_WHY = 500  # characters of a failure on the ledger
 
 
 class Measured(NamedTuple):
@@ -76,7 +74,9 @@ class Race:
         self.jobs = 1 if plan.recorded is not None else jobs
         self._batch = batch or (1 if plan.recorded is not None else max(2, jobs))
         self._seed = int(experiment.settings["seed"])
+        self._noted = False
         self._warm: set[str] = set()
+        self._same = {arm for arm, pulls in experiment.result().pulls.items() if pulls}  # arms known to give it twice
         self.running: dict[Future[Ran], Ticket] = {}
         self.exhausted: set[str] = set()
 
@@ -103,12 +103,18 @@ class Race:
 
     def _taken(self, done: "set[Future[Ran]]") -> list[Happening]:
         """Record what ended well, then say what did not."""
-        good = [future for future in done if future.exception() is None]
-        happened = [one for future in good for one in self._record(future.result())]
-        for future in good:
+        happened, wrong = list[Happening](), list[Exception]()
+        for future in done:
+            try:
+                happened += self._record(future.result())
+            except GivenUpError as error:
+                self._note_failed(error.pull, error.failures)
+                wrong.append(error)
+            except Exception as error:
+                wrong.append(error)
             del self.running[future]
-        for future in done.difference(good):
-            future.result()  # raises
+        if wrong:
+            raise wrong[0]
         return happened
 
     @contextmanager
@@ -121,7 +127,8 @@ class Race:
             workers.shutdown(wait=True, cancel_futures=True)
             for future in self.running:  # what ended well meanwhile
                 if not future.cancelled() and future.exception() is None:
-                    list(self._record(future.result()))
+                    with suppress(RaceError):  # its ticket stays open
+                        list(self._record(future.result()))
             self.running.clear()
 
     def _start(self, workers: ThreadPoolExecutor, waiting: "deque[Ticket]") -> None:
@@ -131,6 +138,9 @@ class Race:
                 waiting.extend(self._asked())
             if not waiting:
                 return
+            if not self._noted:
+                self.experiment.note(RUN, jobs=self.jobs, batch=self._batch)
+                self._noted = True
             ticket = waiting.popleft()
             self.running[workers.submit(self._run, ticket)] = ticket
 
@@ -146,12 +156,13 @@ class Race:
 
     def _run(self, ticket: Ticket) -> Ran:
         """Measure, in a thread of its own; what fails is tried again where the policy says so."""
-        how, failures = self.plan.how, list[str]()
+        how, failures, pull = self.plan.how, list[str](), Pull(ticket.arm, ticket.id)
         warm_ups = tuple(self._warm_up(ticket.arm))
         while True:
             try:
-                measured = self.plan.source.measure(Pull(ticket.arm, ticket.id))
-                return Ran(ticket, self.plan.values(measured), tuple(failures), warm_ups)
+                values = self.plan.values(self.plan.source.measure(pull))
+                self._check_exact(pull, values)
+                return Ran(ticket, values, tuple(failures), warm_ups)
             except ExhaustedError:
                 return Ran(ticket, None, tuple(failures), warm_ups)
             except RunFailedError as error:
@@ -159,7 +170,17 @@ class Race:
                 if how.on_failure == "infeasible":
                     return Ran(ticket, self._counted(ticket, error), tuple(failures), warm_ups)
                 if how.on_failure == "fail" or len(failures) > how.retries:
-                    raise RaceError(_stops(ticket, failures)) from error
+                    raise GivenUpError(_stops(pull, failures), pull, failures) from error
+
+    def _check_exact(self, pull: Pull, values: dict[str, float]) -> None:
+        """Run once more what should be the same each time: one run can never show that it is not."""
+        if not self.plan.taken_exact or pull.arm in self._same:
+            return
+        again = self.plan.values(self.plan.source.measure(pull))
+        for name in self.plan.taken_exact:
+            if again[name] != values[name]:
+                raise RaceError(_varies(pull.arm, name, values[name], again[name]))
+        self._same.add(pull.arm)
 
     def _counted(self, ticket: Ticket, failure: RunFailedError) -> dict[str, float]:
         try:
@@ -185,6 +206,8 @@ class Race:
         yield from (Failed(ran.ticket.arm, why, "in a warm-up, which does not count") for why in ran.warm_ups)
         for why in ran.failures:
             yield Failed(ran.ticket.arm, why, "it counts as a failure" if counts else "it is tried again")
+        if ran.failures and not counts:
+            self._note_failed(Pull(ran.ticket.arm, ran.ticket.id), ran.failures)
         if ran.values is None:
             self.exhausted.add(ran.ticket.arm)
             return
@@ -194,6 +217,11 @@ class Race:
             raise RaceError(f"a result of {ran.ticket.arm!r} cannot be used: {error}") from error
         yield Measured(ran.ticket.arm, ran.values)
 
+    def _note_failed(self, pull: Pull, failures: Sequence[str]) -> None:
+        """Put attempts on the ledger that count for nothing else."""
+        why = failures[-1][:LONGEST_WHY].encode(errors="replace").decode()
+        self.experiment.note(FAILED, id=pull.number, arm=pull.arm, attempts=len(failures), why=why)
+
     def result(self) -> Result:
         """The answer, or what is certain so far."""
         found = self.experiment.result()
@@ -202,52 +230,17 @@ class Race:
         return replace(found, notes=(f"there were no more rows of {', '.join(sorted(self.exhausted))}", *found.notes))
 
 
-def _stops(ticket: Ticket, failures: list[str]) -> str:
+def _stops(pull: Pull, failures: list[str]) -> str:
     times = f" {len(failures)} times" if len(failures) > 1 else ""
     return (
-        f"measuring {ticket.arm!r} failed{times}: {failures[-1]}. What ended well is saved: run it again to go on. "
+        f"measuring {pull.arm!r} failed{times}: {failures[-1]}. What ended well is saved: run it again to go on. "
         'measure.on_failure = "retry" tries again, "infeasible" counts failures'
     )
 
 
-def begin(plan: Plan, storage: str | Storage | None, *, name: str | None = None, jobs: int = 1) -> Experiment:
-    """The experiment of a race: a new one, or the one that was begun with the same file and settings.
-
-    Of several runs at once the quick ones end first: their results then count in the order asked.
-    """
-    called = name or plan.name
-    place = MemoryStorage() if storage is None else open_storage(storage)
-    if called in place.names():
-        found = Experiment.open(called, place)
-        _check_same(plan, found)
-        return found
-    order = "asked" if jobs > 1 and plan.recorded is None else None
-    stated: dict[str, Any] = {"protocol": plan.protocol, "assumptions": plan.assumptions, "doubt": plan.doubt}
-    return Experiment.create(called, plan.problem, storage=place, order=order, **stated, **plan.settings)
-
-
-def _check_same(plan: Plan, experiment: Experiment) -> None:
-    """What was begun goes on with the same question only."""
-    was, now = str(experiment.settings.get("protocol", "")).splitlines(), plan.protocol.splitlines()
-    if was != now:
-        gone, new = next((a, b) for a, b in zip_longest(was, now, fillvalue="nothing") if a != b)
-        raise RaceError(
-            f"{plan.path}, or what it measures, was changed after the race {experiment.name!r} began: where it now "
-            f"says {new!r}, it said {gone!r}. Change it back to go on, or begin another race: --name NEW"
-        )
-    for key, value in {"seed": 0, **plan.settings}.items():
-        begun = experiment.settings.get(key)
-        if _canonical(key, value, experiment.settings["order"]) != begun:
-            raise RaceError(
-                f"the race {experiment.name!r} was begun with {key} = {begun!r}, now {value!r} is asked for; what is "
-                "fixed at the beginning is fixed for good. Begin another race: --name NEW"
-            )
-
-
-def _canonical(key: str, value: Any, order: str) -> Any:
-    """A setting as the ledger has it."""
-    if key == "algorithm":
-        return settings.label(settings.algorithm(value))
-    if key == "evidence":
-        return settings.label(settings.in_order(settings.evidence(value), order))
-    return value
+def _varies(arm: str, name: str, first: float, second: float) -> str:
+    return (
+        f"{name} of {arm!r} was {first:.12g}, then {second:.12g}: where the file states no noise for it, it is taken "
+        f'to be the same in every run. State its noise, as [noise.{name}] with kind = "unknown", and begin again: '
+        "--name NEW"
+    )

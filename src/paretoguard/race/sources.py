@@ -1,7 +1,7 @@
 """What measures arms: one protocol for commands, functions and recorded data."""
 
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol
 
@@ -22,6 +22,14 @@ class ExhaustedError(Exception):
 
 class RaceError(ParetoguardError):
     """A race cannot begin or go on."""
+
+
+class GivenUpError(RaceError):
+    """A measurement failed as often as is allowed, so that the race stops."""
+
+    def __init__(self, why: str, pull: "Pull", failures: Sequence[str]) -> None:
+        super().__init__(why)
+        self.pull, self.failures = pull, tuple(failures)
 
 
 class Pull(NamedTuple):

@@ -1,6 +1,5 @@
 """How the evidence of one run grew: a line for each arm, up to what is required for the status it has at the end."""
 
-from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -17,10 +16,11 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 TOP = 1.3
-ROOM = 0.3  # the share of the axis that a name may take
-APART = 0.13  # of its height, between two names
 NAMED = 3  # the arms certified last
-LEVELS = (0.8, 0.5, 0.2)  # where along their lines these are named, so that names do not meet
+SIZE = np.array([5.6, 1.45])  # of the axes in inches, about
+LETTER, HEIGHT = 0.074, 0.15  # inches that a letter takes, and a name
+GAP = 0.055  # inches between a line and its name
+CLEAR = 0.3  # inches to the next line, from which on more do not help
 
 
 def draw_lines(axes: "Axes", trace: Growth, arms: NDArray[int64]) -> None:
@@ -43,30 +43,44 @@ def draw_lines(axes: "Axes", trace: Growth, arms: NDArray[int64]) -> None:
     axes.set_ylabel("evidence", fontsize=8.5)
     axes.grid(axis="x", color="#E4E4E4", linewidth=0.7)
     axes.set_axisbelow(True)
-    written: list[tuple[float, float]] = []
-    for arm, level in zip(last, LEVELS, strict=False):
-        written.append(_write_name(axes, trace, arm, looks[arm], level, written))
+    paths = {arm: _path(axes, trace, arm, looks[arm]) for arm in arms}
+    names = np.empty((0, 2))
+    for arm in last:
+        others = np.concatenate([_level(axes), *(path for other, path in paths.items() if other != arm)])
+        names = np.concatenate([names, _write_name(axes, trace, arm, paths[arm], others, names)])
+
+
+def _path(axes: "Axes", trace: Growth, arm: int, end: int) -> NDArray[float64]:
+    """The line of an arm as points in inches from the corner of the axes, [n, 2]."""
+    given = np.column_stack([trace.samples[: end + 1], np.minimum(trace.progress[: end + 1, arm], 2 * TOP)])
+    corners = axes.transLimits.transform(axes.transScale.transform(given)) * SIZE
+    places = np.arange(len(corners))
+    dense = np.linspace(0, len(corners) - 1, 20 * len(corners))
+    points = np.column_stack([np.interp(dense, places, corners[:, axis]) for axis in (0, 1)])
+    return np.asarray(points[np.all((points >= 0) & (points <= SIZE), axis=1)])
+
+
+def _level(axes: "Axes") -> NDArray[float64]:
+    """What has to be reached, as points."""
+    height = axes.transLimits.transform((axes.get_xlim()[0], 1.0))[1] * SIZE[1]
+    return np.column_stack([np.linspace(0, SIZE[0], 200), np.full(200, height)])
 
 
 def _write_name(
-    axes: "Axes", trace: Growth, arm: int, end: int, level: float, written: Sequence[tuple[float, float]]
-) -> tuple[float, float]:
-    """The name of an arm beside its line, at the left where there is room; returns where, as shares of the axes."""
+    axes: "Axes", trace: Growth, arm: int, path: NDArray[float64], others: NDArray[float64], names: NDArray[float64]
+) -> NDArray[float64]:
+    """The name of an arm beside its line, where it is clear of what else there is; returns the room it takes."""
     from matplotlib.patheffects import withStroke
 
-    samples, height = _passing(trace.samples[: end + 1], trace.progress[: end + 1, arm], level)
-    across, up = axes.transLimits.transform(axes.transScale.transform((samples, height)))
-    up = max(up, APART / 2)
-    while any(abs(across - x) < ROOM and abs(up - y) < APART for x, y in written):
-        up += APART
-    left = across < ROOM
+    name = short(trace.arms[arm])
+    point, left = _clearest(path, others, names, LETTER * len(name))
     text = axes.annotate(
-        short(trace.arms[arm]),
-        (samples, up),
-        (4 if left else -4, 0),
-        xycoords=("data", "axes fraction"),
+        name,
+        tuple(point / SIZE),
+        (-72 * GAP if left else 72 * GAP, 0),
+        xycoords="axes fraction",
         textcoords="offset points",
-        ha="left" if left else "right",
+        ha="right" if left else "left",
         va="center",
         fontsize=7.5,
         fontweight="bold" if STATUSES[trace.answer[arm]] == OPTIMAL else "normal",
@@ -76,15 +90,42 @@ def _write_name(
     )
     text.set_path_effects([withStroke(linewidth=2.5, foreground=HALO)])
     text.set_in_layout(False)
-    return float(across), float(up)
+    box = _box(point, LETTER * len(name), left=left)
+    return np.array([[x, y] for x in np.linspace(box[0], box[2], 20) for y in np.linspace(box[1], box[3], 5)])
 
 
-def _passing(samples: NDArray[int64], line: NDArray[float64], level: float) -> tuple[float, float]:
-    """Where a line last comes up through the level; its end if it stays below, its beginning if it stays above."""
-    below = np.flatnonzero(line < level)
-    if len(below) == 0:
-        return float(samples[0]), level
-    last = int(below[-1])
-    if last == len(line) - 1:
-        return float(samples[last]), float(line[last])
-    return float(np.interp(level, line[last : last + 2], samples[last : last + 2])), level
+def _clearest(
+    path: NDArray[float64], others: NDArray[float64], names: NDArray[float64], width: float
+) -> tuple[NDArray[float64], bool]:
+    """Where along its line, or a little above, and on which side a name is nearer to it than to anything else."""
+    if len(path) == 0:
+        return SIZE / 2, True
+    grown = path[path[:, 1] > 0.1 * SIZE[1]]  # at the bottom all lines are one
+    points = grown if len(grown) > 0 else path
+    points = points[:: max(1, len(points) // 60)]
+    raised = [np.array([x, max(y + rise * HEIGHT, HEIGHT / 2)]) for rise in (0.0, 0.6, 1.6, 2.6) for x, y in points]
+    choices = [(point, left) for point in raised for left in (True, False)]
+
+    def score(choice: tuple[NDArray[float64], bool]) -> float:
+        box = _box(choice[0], width, left=choice[1])
+        outside = max(0.0, -box[0], -box[1], box[2] - SIZE[0], box[3] - SIZE[1])
+        own, other = _distance(path, box), _distance(others, box)
+        covered = 1.0 * (own == 0) + 5.0 * (_distance(names, box) < GAP)
+        return float(min(other, CLEAR) - own - covered - 10 * outside)
+
+    return max(choices, key=score)
+
+
+def _box(point: NDArray[float64], width: float, *, left: bool) -> tuple[float, float, float, float]:
+    """The room of a name beside a point: left, bottom, right, top."""
+    start = point[0] - GAP - width if left else point[0] + GAP
+    return float(start), float(point[1] - HEIGHT / 2), float(start + width), float(point[1] + HEIGHT / 2)
+
+
+def _distance(points: NDArray[float64], box: tuple[float, float, float, float]) -> float:
+    """From the nearest of the points to a box."""
+    if len(points) == 0:
+        return CLEAR
+    low, high = np.array(box[:2]), np.array(box[2:])
+    away = np.maximum(np.maximum(low - points, points - high), 0.0)
+    return float(np.hypot(away[:, 0], away[:, 1]).min())

@@ -13,6 +13,7 @@ from paretoguard.experiment.memory import MemoryStorage
 from paretoguard.experiment.storage import Storage
 from paretoguard.problem import Problem
 from paretoguard.problem.noise import Noise
+from paretoguard.race.notes import Failures, Run, read_failures, read_runs
 from paretoguard.report.constraint_lines import pretty
 from paretoguard.report.growth import growth
 from paretoguard.report.palette import ORDER
@@ -59,6 +60,8 @@ class Facts:
     grown: Growth
     settings: dict[str, Any]
     retractions: tuple[Retraction, ...]
+    failures: dict[str, Failures]  # of a race: by arm
+    runs: tuple[Run, ...]
     events: dict[str, int]  # how many of each kind
     first: float  # times of events
     last: float
@@ -91,8 +94,10 @@ class Facts:
                 "evidence": dict(zip(grown.arms, grown.progress.T.tolist(), strict=True)),
             },
             "retractions": [{**row._asdict(), "time": moment(row.time)} for row in self.retractions],
+            "failures": {arm: failures._asdict() for arm, failures in self.failures.items()},
             "protocol": {"text": self.protocol, "settings": {key: self.settings[key] for key in _CHOSEN}}
-            | {"problem": self.settings["problem"], "ledger": dict(ledger(self)), "status": self.status._asdict()},
+            | {"runs": [run._asdict() for run in self.runs], "problem": self.settings["problem"]}
+            | {"ledger": dict(ledger(self)), "status": self.status._asdict()},
         }
 
 
@@ -116,6 +121,8 @@ def read(name: str, storage: Storage) -> Facts:
         grown=growth(Trial(problem, **how), results, result, since),
         settings=settings,
         retractions=_retractions(entries),
+        failures=read_failures(entries),
+        runs=read_runs(entries),
         events=_numbers(entries),
         first=entries[0].time,
         last=entries[-1].time,

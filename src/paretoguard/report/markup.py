@@ -1,6 +1,7 @@
 """HTML from parts: whatever is not markup already is escaped, so that names may hold anything."""
 
 import html
+import re
 from collections.abc import Iterable, Mapping, Sequence
 
 
@@ -11,6 +12,7 @@ class Html(str):
 
 
 VOID = ("meta", "br")
+MOST_IN_LINE = 30  # letters of a name that is kept in one line: a phone has room for as many
 
 
 def tag(name: str, /, *parts: str, **attributes: str) -> Html:
@@ -27,6 +29,19 @@ def tag(name: str, /, *parts: str, **attributes: str) -> Html:
 def joined(parts: Iterable[str], between: str = "") -> Html:
     """Parts one after the other."""
     return Html(between.join(part if isinstance(part, Html) else html.escape(part, quote=False) for part in parts))
+
+
+def whole_names(text: str, names: Iterable[str]) -> Html:
+    """Text in which names such as `zstd-19` are not broken at their hyphens.
+
+    >>> whole_names("a-1 beats a-12", ["a-1", "a-12"])
+    '<span class="name">a-1</span> beats <span class="name">a-12</span>'
+    """
+    kept = [re.escape(name) for name in names if "-" in name and re.fullmatch(rf"[\w.+-]{{1,{MOST_IN_LINE}}}", name)]
+    if not kept:
+        return joined([text])
+    parts = re.split(rf"(?<![\w-])({'|'.join(sorted(kept, key=len, reverse=True))})(?![\w-])", text)
+    return joined(tag("span", part, class_="name") if place % 2 else part for place, part in enumerate(parts))
 
 
 def table(caption: str, rows: Sequence[Mapping[str, str]], *, right: Sequence[str] = ()) -> Html:
@@ -49,7 +64,8 @@ def scrolling(part: Html, label: str) -> Html:
 
 
 def _row(row: Mapping[str, str], columns: Sequence[str], kinds: Sequence[str]) -> Html:
-    cells = [tag("th", row[columns[0]], scope="row", role="rowheader")]
+    name = row[columns[0]]
+    cells = [tag("th", name, scope="row", role="rowheader", class_="short" if len(name) <= MOST_IN_LINE else "long")]
     for name, kind in zip(columns[1:], kinds[1:], strict=True):
         cells.append(tag("td", row[name], role="cell", class_=kind, data_label=name))
     return tag("tr", *cells, role="row")

@@ -9,8 +9,9 @@ from paretoguard.report.front import draw_result, remarks
 from paretoguard.report.growth import draw_growth
 from paretoguard.report.guards import draw_guards, guards
 from paretoguard.report.inline import Picture, inline, rules
-from paretoguard.report.markup import Html, joined, listed, pairs, scrolling, table, tag
+from paretoguard.report.markup import Html, joined, listed, pairs, scrolling, table, tag, whole_names
 from paretoguard.report.page_style import DARK, PRINT, STYLE
+from paretoguard.report.runs import MADE_AGAIN, MEASURED, failure_rows, run_pairs
 from paretoguard.verdict import MARKS, Verdict
 
 
@@ -66,7 +67,7 @@ def _header(facts: Facts, sections: list[Section]) -> Html:
         "header",
         tag("p", "Report on a live experiment", class_="kind"),
         tag("h1", facts.name),
-        tag("p", f"{result.headline()}.", class_="answer"),
+        tag("p", whole_names(f"{result.headline()}.", facts.problem.arms), class_="answer"),
         *_alarms(facts),
         pairs(tiles, "tiles"),
         tag("nav", tag("ul", *links), aria_label="Contents"),
@@ -98,7 +99,7 @@ def _question(facts: Facts) -> Section:
     if facts.problem.constraint_texts:
         parts.append(table("Constraints on the means", say.constraints(facts)))
     accepted = f"The probability of any wrong claim that is accepted: δ = {facts.result.delta:g}."
-    parts += [tag("p", f"Arms: {say.arms(facts)}"), tag("p", accepted)]
+    parts += [tag("p", whole_names(f"Arms: {say.arms(facts)}", facts.problem.arms)), tag("p", accepted)]
     return Section("question", "The question", parts)
 
 
@@ -109,9 +110,12 @@ def _answer(facts: Facts) -> Section:
     ]
     caption = "Arms, the best ones first: since which sample their status is certain, and means with confidence limits"
     shown = table(caption, rows, right=("since sample", "pulls"))
-    parts = [tag("p", f"{facts.result.headline()}. {say.measured(facts)}"), shown]
+    headline = whole_names(f"{facts.result.headline()}. ", facts.problem.arms)
+    parts = [tag("p", headline, say.measured(facts)), shown]
     if facts.retractions:
         parts.append(table("Results that were left out", say.left_out(facts)))
+    if facts.failures:
+        parts.append(table(MADE_AGAIN, failure_rows(facts.failures), right=("attempts",)))
     return Section("answer", "The answer", parts)
 
 
@@ -135,7 +139,14 @@ def _guarantee(facts: Facts) -> Section:
 
 
 def _whys(facts: Facts) -> Section:
-    rows = [(joined([f"{verdict.arm} ", _status(verdict)]), say.reason(facts, verdict)) for verdict in facts.verdicts]
+    arms = facts.problem.arms
+    rows = [
+        (
+            joined([whole_names(f"{verdict.arm} ", arms), _status(verdict)]),
+            whole_names(say.reason(facts, verdict), arms),
+        )
+        for verdict in facts.verdicts
+    ]
     return Section("whys", "Why each arm is in or out", [pairs(rows, "whys")])
 
 
@@ -164,7 +175,8 @@ def _growth(facts: Facts, pictures: dict[str, Picture]) -> Section:
         return Section("growth", title, [tag("p", "There is no result to show yet.")])
     words = (
         "Rows: an arm is stronger while more samples go to it; its mark stands where its status was certain for good. "
-        "Lines: evidence for that status over what is required, until it was certain."
+        "Lines: evidence for that status over what is required, until it was certain; the arms for which "
+        "that took longest are named."
     )
     if facts.retractions:
         words += " Results that were retracted are left out from the start."
@@ -182,6 +194,10 @@ def _protocol(facts: Facts) -> Section:
     parts += [
         tag("h3", "Settings, fixed at the beginning"),
         pairs(say.settings(facts), "facts"),
+    ]
+    if facts.runs:
+        parts += [tag("h3", MEASURED), pairs(run_pairs(facts.runs), "facts")]
+    parts += [
         tag("h3", "The ledger"),
         pairs(say.ledger(facts), "facts"),
         tag("h3", "The problem file"),

@@ -31,6 +31,7 @@ caption{text-align:left;padding:0 0 .4rem}
 th,td{padding:.42rem .7rem .42rem 0;text-align:left;vertical-align:top;border-bottom:1px solid var(--line)}
 thead th{color:var(--quiet);font-weight:600;font-size:.85rem;border-bottom:2px solid var(--line);vertical-align:bottom}
 tbody th{font-weight:600}
+tbody th.short,.name{white-space:nowrap}
 td.number,th.number{text-align:right;padding-right:1.1rem}
 .limits{white-space:nowrap;color:var(--quiet)}
 .status{font-weight:600;white-space:nowrap}

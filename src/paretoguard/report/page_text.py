@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from paretoguard.experiment.events import moment
 from paretoguard.report import facts as say
 from paretoguard.report.facts import STATES, Facts
+from paretoguard.report.runs import MADE_AGAIN, failure_rows, run_pairs
 from paretoguard.verdict import MARKS
 
 _SIGNS = re.compile(r"([\\`*_{}\[\]<>#|~&])")
@@ -40,6 +41,8 @@ def _answer(facts: Facts) -> list[str]:
     blocks = ["## The answer", _plain(say.measured(facts)), _table(say.answers(facts))]
     if facts.retractions:
         blocks += ["Results that were left out:", _table(say.left_out(facts))]
+    if facts.failures:
+        blocks += [f"{MADE_AGAIN}:", _table(failure_rows(facts.failures))]
     whys = [
         f"**{_plain(verdict.arm)}** {MARKS[verdict.status]} {verdict.status}: {_plain(say.reason(facts, verdict))}"
         for verdict in facts.verdicts
@@ -68,9 +71,10 @@ def _growth(facts: Facts) -> list[str]:
 def _protocol(facts: Facts) -> list[str]:
     written = ["As written down at the beginning:", _code(facts.protocol)] if facts.protocol else []
     fixed = [{"setting": word, "value": said} for word, said in say.settings(facts)]
+    runs = [{"how it was measured": word, "": said} for word, said in run_pairs(facts.runs)]
     stand = [{"ledger": word, "": said} for word, said in say.ledger(facts)]
     problem = ["The problem file:", _code(facts.settings["problem"], "toml")]
-    return ["## Protocol", *written, _table(fixed), _table(stand), *problem]
+    return ["## Protocol", *written, _table(fixed), *([_table(runs)] if runs else []), _table(stand), *problem]
 
 
 def _plain(text: str) -> str:

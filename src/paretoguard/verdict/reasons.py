@@ -20,6 +20,8 @@ from paretoguard.verdict.missing import open_claims
 from paretoguard.verdict.numbers import Snapshot, tightest
 from paretoguard.verdict.result import Missing, Verdict, show, show_least
 
+SCALE = "a scale to go by"  # what an arm of unknown scale lacks first
+
 
 def explain(
     numbers: Snapshot, statuses: NDArray[uint8], via: NDArray[int64], guarantee: str, arms: Iterable[int]
@@ -95,6 +97,9 @@ def _failure(numbers: Snapshot, i: int, row: int) -> str:
 def _why_infeasible(numbers: Snapshot, i: int) -> dict[str, Any]:
     row = tightest(numbers, i)
     assert row is not None, "an infeasible arm has a constraint that it fails"
+    fails = numbers.slack[i] < 0
+    if not fails[row] and fails.any():  # a row that has not varied came first, but holds
+        row = int(np.argmin(np.where(fails, numbers.slack[i] / numbers.units[i], math.inf)))
     if numbers.slack[i, row] + numbers.slack_limits[i, row] <= 0:
         return {"reason": _failure(numbers, i, row), **_slack_fields(numbers, i, row)}
     # No single limit says so: bets are sharper than limits, and several rows may fail together.
@@ -228,7 +233,7 @@ def _why_undecided(numbers: Snapshot, i: int, statuses: NDArray[uint8]) -> dict[
     few = LEAST_PULLS - int(numbers.state.counts[i])
     if numbers.problem.learnt and few > 0:
         reason = f"its scale is learnt, and nothing is claimed before {LEAST_PULLS} results"
-        return {"reason": reason, "missing": Missing("a scale to go by", {numbers.problem.arms[i]: few})}
+        return {"reason": reason, "missing": Missing(SCALE, {numbers.problem.arms[i]: few})}
     row = tightest(numbers, i)
     still = [name for c, name in enumerate(numbers.problem.objectives) if np.isinf(numbers.limits[i, c])]
     if still:

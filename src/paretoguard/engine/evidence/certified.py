@@ -26,7 +26,7 @@ from numpy import float64
 from numpy.typing import NDArray
 
 from paretoguard.engine.dominance import best_lead, least_gain
-from paretoguard.engine.evidence.learnt import LEAST_PULLS, NEVER, row_scale, too_early, variance
+from paretoguard.engine.evidence.learnt import LEAST_PULLS, NEVER, pair_too_early, row_scale, too_early, variance
 from paretoguard.engine.evidence.mixtures import LOG_2, least_lead
 from paretoguard.engine.evidence.pairs import SUM_EXTRA, against, in_coordinate, in_some, in_some_correlated
 from paretoguard.engine.evidence.parts import (
@@ -274,7 +274,7 @@ def _undominated_below(
     """One coordinate must, with its share of the average; or several together, where they can be multiplied."""
     lead = best_lead(space, state, i, j)
     if evidence.learns and lead < math.inf and min(state.counts[i], state.counts[j]) < LEAST_PULLS:
-        return too_early(min(state.counts[i], state.counts[j]))
+        return pair_too_early(state.counts[i], state.counts[j])
     required = evidence.lead_bar + evidence.penalty[i] + evidence.penalty[j]
     if evidence.plain or lead == math.inf:
         most = against(lead, evidence.inverse[i], evidence.inverse[j], required)

@@ -26,6 +26,12 @@ def too_early(n: int) -> float:
 
 
 @inner
+def pair_too_early(n: int, m: int) -> float:
+    """Evidence about a pair one of which has too few results: of equals, the pair whose other arm has the fewest."""
+    return too_early(min(n, m)) - 1e20 / (1.0 + max(n, m))
+
+
+@inner
 def variance(space: Space, state: "State", i: int, c: int) -> float:
     """Of coordinate c of arm i, in engine units; +inf while nothing is known of it."""
     if state.covariance.shape[1] == 0 or space.learnt[c] == 0:

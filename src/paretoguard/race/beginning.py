@@ -1,0 +1,54 @@
+"""The ledger of a race: a new one, or the one on which it goes on with the same question."""
+
+from itertools import zip_longest
+from typing import Any
+
+from paretoguard import settings
+from paretoguard.experiment.experiment import Experiment
+from paretoguard.experiment.memory import MemoryStorage
+from paretoguard.experiment.storage import Storage, open_storage
+from paretoguard.race.plan import Plan
+from paretoguard.race.sources import RaceError
+
+
+def begin(plan: Plan, storage: str | Storage | None, *, name: str | None = None, jobs: int = 1) -> Experiment:
+    """The experiment of a race: a new one, or the one that was begun with the same file and settings.
+
+    Of several runs at once the quick ones end first: their results then count in the order asked.
+    """
+    called = name or plan.name
+    place = MemoryStorage() if storage is None else open_storage(storage)
+    if called in place.names():
+        found = Experiment.open(called, place)
+        _check_same(plan, found)
+        return found
+    order = "asked" if jobs > 1 and plan.recorded is None else None
+    stated: dict[str, Any] = {"protocol": plan.protocol, "assumptions": plan.assumptions, "doubt": plan.doubt}
+    return Experiment.create(called, plan.problem, storage=place, order=order, **stated, **plan.settings)
+
+
+def _check_same(plan: Plan, experiment: Experiment) -> None:
+    """What was begun goes on with the same question only."""
+    was, now = str(experiment.settings.get("protocol", "")).splitlines(), plan.protocol.splitlines()
+    if was != now:
+        gone, new = next((a, b) for a, b in zip_longest(was, now, fillvalue="nothing") if a != b)
+        raise RaceError(
+            f"{plan.path}, or what it measures, was changed after the race {experiment.name!r} began: where it now "
+            f"says {new!r}, it said {gone!r}. Change it back to go on, or begin another race: --name NEW"
+        )
+    for key, value in {"seed": 0, **plan.settings}.items():
+        begun = experiment.settings.get(key)
+        if _canonical(key, value, experiment.settings["order"]) != begun:
+            raise RaceError(
+                f"the race {experiment.name!r} was begun with {key} = {begun!r}, now {value!r} is asked for; what is "
+                "fixed at the beginning is fixed for good. Begin another race: --name NEW"
+            )
+
+
+def _canonical(key: str, value: Any, order: str) -> Any:
+    """A setting as the ledger has it."""
+    if key == "algorithm":
+        return settings.label(settings.algorithm(value))
+    if key == "evidence":
+        return settings.label(settings.in_order(settings.evidence(value), order))
+    return value
