@@ -10,7 +10,7 @@ from numpy import uint64
 from scipy import stats
 
 import paretoguard as pg
-from paretoguard.engine.draws import DECISIONS, REWARDS, key, on_circle, philox, uniforms
+from paretoguard.engine.draws import DECISIONS, MOST_AHEAD, REWARDS, drawn_ahead, key, on_circle, philox, uniforms
 from paretoguard.engine.jit import entry
 from paretoguard.engine.loop import draw_reward
 from paretoguard.simulation.rewards import source
@@ -113,6 +113,32 @@ def test_a_declared_covariance_is_drawn() -> None:
     assert np.cov(x, y) == pytest.approx(np.array(covariance), abs=0.08)
     assert (x.mean(), y.mean()) == pytest.approx((5.0, -5.0), abs=0.05)
     assert set(hit) == {0.0, 1.0}
+
+
+def correlated_instance() -> pg.Instance:
+    problem = pg.Problem(
+        {"x": "max", "hit": "max", "y": "max", "z": "max", "last": "min"},
+        arms=["a", "b"],
+        noise={name: pg.Bernoulli() if name == "hit" else pg.Gaussian(2.0) for name in ("x", "hit", "y", "z", "last")},
+        dependence=(4 * (np.eye(4) + 0.3 * (1 - np.eye(4)))).tolist(),
+        name="correlated",
+    )
+    return pg.Instance(problem, [[5.0, 0.5, -5.0, 0.0, 1.0], [1.0, 0.1, 2.0, 3.0, 4.0]])
+
+
+@pytest.mark.kernel
+@pytest.mark.parametrize("instance", [mixed_instance(), correlated_instance()], ids=lambda one: one.problem.name)
+def test_rewards_drawn_ahead_are_the_same_bits(instance: pg.Instance) -> None:
+    """Arms in turn and out of turn, numbers that go on, skip and go back, one run after the other and back again."""
+    base, (K, d) = source(instance), instance.means.shape
+    kept, row, expected = drawn_ahead(base, K, d), np.zeros(d), np.zeros(d)
+    some = np.random.default_rng(0).integers(0, [2, 3 * MOST_AHEAD], (40, 2))
+    in_turn = [(n % 2, n // 2) for n in range(5 * MOST_AHEAD)]
+    for seed, run in ((1, 0), (1, 1), (2, 1), (1, 0)):
+        for arm, n in (*in_turn, *some.tolist()):
+            draw_reward(kept, key(seed, run), arm, n, row)
+            draw_reward(base, key(seed, run), arm, n, expected)
+            assert row.tolist() == expected.tolist(), (seed, run, arm, n)
 
 
 def test_noise_of_unknown_scale_cannot_be_simulated() -> None:

@@ -3,10 +3,13 @@
 The generator is Philox4x32-10 (Salmon, Moraes, Dror, Shaw, SC 2011). Its 32-bit words live in uint64, and every
 constant is an np.uint64, because `word + 1` would silently turn a uint64 into an int64. Since nothing is carried from
 one draw to the next, any number of threads gives the same rewards, and every algorithm of a study sees the same ones.
+
+One draw takes long, as each of its ten rounds waits for the one before; many at once do not. `Ahead` draws some rewards
+of an arm together, in loops that the compiler turns into vector instructions.
 """
 
 import math
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy import float64, int64, uint64
@@ -26,6 +29,7 @@ _MOST_BLOCKS = 128  # of two objectives each; the second half of the 256 is for 
 REWARDS, DECISIONS = uint64(0), uint64(1)  # disjoint streams: what arms return, what a policy draws
 
 BERNOULLI, TWO_POINT, GAUSSIAN, CONSTANT = 0, 1, 2, 3
+FEWEST_AHEAD, MOST_AHEAD = 4, 32  # rewards drawn at once: at first few, as some may never be asked for
 
 
 @inner
@@ -136,28 +140,133 @@ def _draw_mixed(source: Mixed, key: NDArray[uint64], arm: int, n: int, row: NDAr
     if source.factor.shape[0] > 0:
         _correlate(source.factor, source.kinds, row)
     for c in range(d):
-        mean = source.means[arm, c]
-        if source.kinds[c] == BERNOULLI:
-            row[c] = 1.0 if row[c] < mean else 0.0
-        elif source.kinds[c] == GAUSSIAN:
-            row[c] = mean + source.spread[c] * row[c]
-        elif source.kinds[c] == TWO_POINT:
-            hit = row[c] * source.spread[c] < mean - source.low[c]
-            row[c] = source.low[c] + source.spread[c] if hit else source.low[c]
-        else:
-            row[c] = mean
+        row[c] = _value(source.kinds[c], source.means[arm, c], source.low[c], source.spread[c], row[c])
+
+
+@inner
+def _value(kind: int, mean: float, low: float, spread: float, drawn: float) -> float:
+    """What an objective makes of its standard normal or uniform number."""
+    if kind == BERNOULLI:
+        return 1.0 if drawn < mean else 0.0
+    if kind == GAUSSIAN:
+        return mean + spread * drawn
+    if kind == TWO_POINT:
+        return low + spread if drawn * spread < mean - low else low
+    return mean
 
 
 @inner
 def _correlate(factor: NDArray[float64], kinds: NDArray[int64], row: NDArray[float64]) -> None:
     """Replace the standard normal entries z of row by factor · z, last first so that none is read after its change."""
-    for c in range(row.shape[0] - 1, -1, -1):
+    for c in range(kinds.shape[0] - 1, -1, -1):
         if kinds[c] == GAUSSIAN:
             total = 0.0
             for k in range(c + 1):
                 if kinds[k] == GAUSSIAN:
                     total += factor[c, k] * row[k]
             row[c] = total
+
+
+@part
+def draw_some(
+    source: NamedTuple,
+    key: NDArray[uint64],
+    arm: int,
+    n: int,
+    size: int,
+    columns: NDArray[float64],
+    row: NDArray[float64],
+) -> None:
+    """Rewards n, n + 1, … of `arm`, `size` of them, beside each other in columns [>= d, >= size].
+
+    By default they are drawn one by one into `row`, which is free to use.
+    """
+    raise TypeError(f"no way to draw rewards is registered for {type(source).__name__}")
+
+
+@draw_some.register(object)
+def _one_by_one(
+    source: NamedTuple,
+    key: NDArray[uint64],
+    arm: int,
+    n: int,
+    size: int,
+    columns: NDArray[float64],
+    row: NDArray[float64],
+) -> None:
+    for k in range(size):
+        draw(source, key, arm, n + k, row)
+        for c in range(row.shape[0]):
+            columns[c, k] = row[c]
+
+
+@draw_some.register(Mixed)
+def _some_mixed(
+    source: Mixed, key: NDArray[uint64], arm: int, n: int, size: int, columns: NDArray[float64], row: NDArray[float64]
+) -> None:
+    """Step by step as in `_draw_mixed`, each step for all rewards."""
+    d = source.kinds.shape[0]
+    for first in range(0, d, 2):
+        _some_uniforms(key, arm, n, size, first // 2, columns[first], columns[first + 1])
+        here = source.kinds[first] == GAUSSIAN
+        there = first + 1 < d and source.kinds[first + 1] == GAUSSIAN
+        if here and (there or first + 1 == d):
+            for k in range(size):
+                columns[first, k], columns[first + 1, k] = normals(columns[first, k], columns[first + 1, k])
+        elif here or there:
+            for k in range(size):
+                u, v = uniforms(key, arm, n + k, _MOST_BLOCKS + first // 2, REWARDS)
+                x, y = normals(u, v)
+                if here:
+                    columns[first, k] = x
+                else:
+                    columns[first + 1, k] = y
+    if source.factor.shape[0] > 0:
+        for k in range(size):
+            _correlate(source.factor, source.kinds, columns[:, k])
+    for c in range(d):
+        kind, mean, low, spread = source.kinds[c], source.means[arm, c], source.low[c], source.spread[c]
+        for k in range(size):
+            columns[c, k] = _value(kind, mean, low, spread, columns[c, k])
+
+
+@inner
+def _some_uniforms(
+    key: NDArray[uint64], arm: int, n: int, size: int, block: int, left: NDArray[float64], right: NDArray[float64]
+) -> None:
+    """`uniforms` of draws n, n + 1, …: nothing else is in this loop, so that it can be one of vectors."""
+    for k in range(size):
+        left[k], right[k] = uniforms(key, arm, n + k, block, REWARDS)
+
+
+class Ahead(NamedTuple):
+    """The rewards of `base`, drawn some at a time and kept until asked for: the same, sooner."""
+
+    base: Any
+    columns: NDArray[float64]  # [K, d or d + 1, MOST_AHEAD] an even number, as uniform numbers come in pairs
+    first: NDArray[int64]  # [K] the number of the first reward kept …
+    size: NDArray[int64]  # [K] … and how many are; 0 for none
+    key: NDArray[uint64]  # [K, 2] of those rewards
+
+
+def drawn_ahead(base: NamedTuple, arms: int, objectives: int) -> Ahead:
+    """Draw ahead from `base`. For one thread: what is kept changes as rewards are asked for."""
+    columns = np.zeros((arms, objectives + objectives % 2, MOST_AHEAD))
+    return Ahead(base, columns, np.zeros(arms, int64), np.zeros(arms, int64), np.zeros((arms, 2), uint64))
+
+
+@draw.register(Ahead)
+def _draw_ahead(source: Ahead, key: NDArray[uint64], arm: int, n: int, row: NDArray[float64]) -> None:
+    place = n - source.first[arm]
+    is_same_run = source.key[arm, 0] == key[0] and source.key[arm, 1] == key[1]
+    if not (is_same_run and 0 <= place < source.size[arm]):
+        place = 0
+        source.key[arm, 0], source.key[arm, 1] = key[0], key[1]
+        source.first[arm] = n
+        source.size[arm] = min(n + FEWEST_AHEAD, MOST_AHEAD)
+        draw_some(source.base, key, arm, n, source.size[arm], source.columns[arm], row)
+    for c in range(row.shape[0]):
+        row[c] = source.columns[arm, c, place]
 
 
 def key(seed: int, run: int) -> NDArray[uint64]:

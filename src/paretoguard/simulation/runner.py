@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from paretoguard import settings
 from paretoguard.engine.batches import cohort
-from paretoguard.engine.draws import key
+from paretoguard.engine.draws import drawn_ahead, key
 from paretoguard.engine.loop import FAULT, NEXT, advance, new_outcomes
 from paretoguard.engine.state import new_state
 from paretoguard.fitting import bad_queue, fit, not_compiled
@@ -167,7 +167,8 @@ def _run(cell: Cell, runs: NDArray[int64], design: Design, stop: threading.Event
     space = cell.instance.problem.space()
     policy, evidence = fit(cell.algorithm, cell.evidence, cell.delta, space, design.batch)
     state, via = new_state(space, key(design.seed, 0)), np.zeros(space.arms, dtype=int64)
-    drawn_from, outcomes = source(cell.instance), new_outcomes(runs.astype(uint64), space.arms)
+    drawn_from = drawn_ahead(source(cell.instance), space.arms, space.objectives)
+    outcomes = new_outcomes(runs.astype(uint64), space.arms)
     ns, pace = np.zeros(len(runs), dtype=int64), cohort(design.batch)
     budget = settings.check_budget(design.budget)
     steps = 1000

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from paretoguard import settings
 from paretoguard.engine.batches import cohort
 from paretoguard.engine.claims import UNDECIDED
-from paretoguard.engine.draws import key
+from paretoguard.engine.draws import drawn_ahead, key
 from paretoguard.engine.loop import NEXT, Outcomes, advance, new_outcomes, settle_now
 from paretoguard.engine.probe import progress
 from paretoguard.engine.state import CLOCK, new_state
@@ -100,7 +100,8 @@ def trace(cell: Cell, design: Design, done: Done, looks: int = LOOKS) -> Trace:
     space = cell.instance.problem.space()
     policy, evidence = fit(cell.algorithm, cell.evidence, cell.delta, space)
     state, via = new_state(space, key(design.seed, 0)), np.zeros(space.arms, dtype=int64)
-    drawn_from, outcomes = source(cell.instance), new_outcomes(np.array([done.run], dtype=uint64), space.arms)
+    drawn_from = drawn_ahead(source(cell.instance), space.arms, space.objectives)
+    outcomes = new_outcomes(np.array([done.run], dtype=uint64), space.arms)
     budget, pace = settings.check_budget(design.budget), cohort(design.batch)
     samples, pulls, statuses, found = [], [], [], []
     for goal in goals(space.arms, done.samples, looks):
