@@ -16,7 +16,7 @@ from scipy import integrate, optimize, special, stats
 
 import paretoguard as pg
 from paretoguard.engine import bets
-from paretoguard.engine.evidence import mixtures, rates
+from paretoguard.engine.evidence import mixtures, pairs, rates
 from paretoguard.engine.evidence.lil import threshold
 from paretoguard.engine.jit import entry
 
@@ -42,6 +42,21 @@ def regret(rate: float, n: float) -> float:
 @entry
 def rate_evidence(first: float, n: float, second: float, m: float) -> float:
     return rates.rate_evidence(first, n, second, m)
+
+
+@entry
+def is_rate_apart(first: float, n: float, second: float, m: float, required: float) -> bool:
+    return rates.is_rate_apart(first, n, second, m, required)
+
+
+@entry
+def against(lead: float, first: float, second: float, required: float) -> float:
+    return pairs.against(lead, first, second, required)
+
+
+@entry
+def is_above(ceiling: float, lead: float, first: float, second: float, required: float) -> bool:
+    return pairs.is_above(ceiling, lead, first, second, required)
 
 
 @entry
@@ -362,8 +377,11 @@ def test_evidence_about_two_rates_has_a_mean_of_at_most_1(n: int, m: int) -> Non
     assert math.log(values[a, b]) == pytest.approx(sum(mixed) - likelihood.max(), abs=1e-6)
 
 
-def test_likelihoods_give_between_what_pinsker_says_and_twice_what_a_normal_law_does() -> None:
-    """The two bounds that save working them out."""
+def test_bounds_tell_of_likelihoods_only_what_is_true() -> None:
+    """They save working them out: at most what a normal law gives twice over, and whether they reach what is required.
+
+    Asked of them is what they give, more or less, and what the bounds of `is_rate_apart` give.
+    """
     rng = np.random.default_rng(2)
     for _ in range(4_000):
         n, m = (float(round(10 ** rng.uniform(0, 6))) for _ in range(2))
@@ -372,8 +390,25 @@ def test_likelihoods_give_between_what_pinsker_says_and_twice_what_a_normal_law_
             continue
         found, total = rate_evidence(x, n, y, m), 1 / n + 1 / m
         pooled = (n * x + m * y) / (n + m)
-        assert found >= (1 - 1e-9) * 2.0 * (x - y) ** 2 / total - 1e-9
         assert found <= 0.7**-2 * (x - y) ** 2 / (2.0 * pooled * (1.0 - pooled) * total) + 1e-9
+        bounds = [(x - y) ** 2 / (2.0 * v * total) for v in (x * (1 - x), y * (1 - y), 0.25) if v > 0.0]
+        for required in (*(found * (1.0 + away) for away in (-0.5, -1e-3, 1e-3, 0.5)), *bounds, 10.0):
+            if abs(found - required) > 1e-9 * (1.0 + found):  # else rounding decides
+                assert is_rate_apart(x, n, y, m, required) == (found >= required), (x, n, y, m, required)
+
+
+def test_what_is_above_a_ceiling_at_a_glance_is_above_it() -> None:
+    """And where nothing is in doubt, the glance tells."""
+    rng, told = np.random.default_rng(5), 0
+    for _ in range(20_000):
+        lead, first, second = float(rng.normal()), *(float(10 ** rng.uniform(-5, 1)) for _ in range(2))
+        required = float(rng.uniform(-1, 20))
+        value = against(lead, first, second, required)
+        for ceiling in (value, value - 1e-6, value + 1e-6, 0.0, -1e-13, float(rng.normal()), math.inf):
+            if is_above(ceiling, lead, first, second, required):
+                told += 1
+                assert value > ceiling, (ceiling, lead, first, second, required)
+    assert told > 10_000
 
 
 # --- several coordinates together ------------------------------------------------------------------------------------

@@ -28,7 +28,14 @@ from numpy.typing import NDArray
 from paretoguard.engine.dominance import best_lead, least_gain
 from paretoguard.engine.evidence.learnt import LEAST_PULLS, NEVER, pair_too_early, row_scale, too_early, variance
 from paretoguard.engine.evidence.mixtures import LOG_2, least_lead
-from paretoguard.engine.evidence.pairs import SUM_EXTRA, against, in_coordinate, in_some, in_some_correlated
+from paretoguard.engine.evidence.pairs import (
+    SUM_EXTRA,
+    against,
+    in_coordinate,
+    in_some,
+    in_some_correlated,
+    is_above,
+)
 from paretoguard.engine.evidence.parts import (
     Moment,
     dominated,
@@ -46,7 +53,7 @@ from paretoguard.engine.evidence.parts import (
     weigh,
     widening,
 )
-from paretoguard.engine.evidence.rates import regret, usual_regret
+from paretoguard.engine.evidence.rates import UNKNOWN
 from paretoguard.engine.evidence.rows import feasible, infeasible
 from paretoguard.engine.space import Space
 
@@ -77,7 +84,7 @@ class CertifiedLevels(NamedTuple):
     inverse: NDArray[float64]  # [K] 1/q = (n + rho)/n^2
     penalty: NDArray[float64]  # [K] log((n + rho)/rho)/2
     rate: NDArray[float64]  # [K, d] of 0-and-1 outcomes, in the direction that is better; [K, 0] without them
-    regret: NDArray[float64]  # [K, d] see `rates`
+    regret: NDArray[float64]  # [K, d] see `rates`; UNKNOWN until asked for
     least: NDArray[float64]  # [d] see `bets.Ranges`
     binary: NDArray[np.bool_]  # [d]
     sets: NDArray[np.int64]  # [s, d] of two or more correlated coordinates
@@ -200,12 +207,10 @@ def _prepare(evidence: CertifiedLevels, state: "State", i: int) -> None:
     n = float(state.counts[i])
     evidence.inverse[i] = (n + evidence.rho) / (n * n) if n > 0.0 else math.inf
     evidence.penalty[i] = 0.5 * math.log((n + evidence.rho) / evidence.rho)
-    if evidence.rate.shape[1] > 0:
-        usual = usual_regret(n)
-        for c in range(evidence.rate.shape[1]):
-            if evidence.binary[c]:
-                evidence.rate[i, c] = min(1.0, max(0.0, 0.5 * (state.means[i, c] - evidence.least[c])))
-                evidence.regret[i, c] = regret(evidence.rate[i, c], n, usual)
+    for c in range(evidence.rate.shape[1]):
+        if evidence.binary[c]:
+            evidence.rate[i, c] = min(1.0, max(0.0, 0.5 * (state.means[i, c] - evidence.least[c])))
+            evidence.regret[i, c] = UNKNOWN
 
 
 # --- one arm ---------------------------------------------------------------------------------------------------------
@@ -275,11 +280,14 @@ def _undominated_below(
     lead = best_lead(space, state, i, j)
     if evidence.learns and lead < math.inf and min(state.counts[i], state.counts[j]) < LEAST_PULLS:
         return pair_too_early(state.counts[i], state.counts[j])
+    first, second = evidence.inverse[i], evidence.inverse[j]
     required = evidence.lead_bar + evidence.penalty[i] + evidence.penalty[j]
-    if evidence.plain or lead == math.inf:
-        most = against(lead, evidence.inverse[i], evidence.inverse[j], required)
-    elif evidence.rates and lead <= 0.0:  # as in `_dominated`
-        most = against(lead, evidence.inverse[i], evidence.inverse[j], required + SUM_EXTRA)
+    if evidence.rates:  # by sums; what rates say comes on top, where there is a lead at all
+        required += SUM_EXTRA
+    if (evidence.plain or evidence.rates) and is_above(ceiling, lead, first, second, required):
+        return math.inf
+    if evidence.plain or lead == math.inf or (evidence.rates and lead <= 0.0):
+        most = against(lead, first, second, required)
     else:
         most = -math.inf
         for c in range(space.compared):

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from paretoguard.engine.evidence.learnt import NEVER, variance
 from paretoguard.engine.evidence.mixtures import is_apart
-from paretoguard.engine.evidence.rates import rate_evidence
+from paretoguard.engine.evidence.rates import is_rate_apart, regret_of
 from paretoguard.engine.jit import aside, inner
 from paretoguard.engine.space import Space
 
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 NOMINAL = 1.1  # how much less than the two-sided form asks for is usually enough: 3/4 of a form nearly 4 times as large
 LEAST = 0.05  # of what is required, where it would be less than nothing (delta near 1)
 ROUNDING = 1e-12
+SURELY, SMALL = 1.0 + 1e-9, 1e-20  # with room for rounding; more than the square of ROUNDING
 NEAR = 0.7  # two likelihoods are at most exp of twice what a normal law gives
 SUM_SHARE, RATE_SHARE = 0.75, 0.25  # of 0-and-1 outcomes: how the evidence is shared between its two forms
 SUM_EXTRA, RATE_EXTRA = -math.log(SUM_SHARE), -math.log(RATE_SHARE)
@@ -36,6 +37,17 @@ def against(lead: float, first: float, second: float, required: float) -> float:
 
 
 @inner
+def is_above(ceiling: float, lead: float, first: float, second: float, required: float) -> bool:
+    """Is `against` surely above a negative ceiling? At a glance, without root and division; False where in doubt.
+
+    That is where lead - width is, and -ROUNDING * width too.
+    """
+    square = 2.0 * (first + second) * max(LEAST, required - NOMINAL)  # of the width
+    above = lead - ceiling
+    return ceiling < 0.0 < above and above * above > SURELY * square and ceiling * ceiling > SMALL * square
+
+
+@inner
 def in_coordinate(
     evidence: Any, space: Space, state: "State", i: int, j: int, c: int, slop: float, bar: float
 ) -> float:
@@ -50,8 +62,8 @@ def in_coordinate(
     by_sums = against(lead, first, second, required + SUM_EXTRA)
     if by_sums >= 0.0 or lead <= 0.0 or state.counts[i] == 0 or state.counts[j] == 0:
         return by_sums
-    needed = bar + RATE_EXTRA + evidence.regret[i, c] + evidence.regret[j, c]
     n, m = float(state.counts[i]), float(state.counts[j])
+    needed = bar + RATE_EXTRA + regret_of(evidence, i, c, n) + regret_of(evidence, j, c, m)
     return max(by_sums, _by_rates(lead, evidence.rate[i, c], n, evidence.rate[j, c], m, needed))
 
 
@@ -75,8 +87,7 @@ def _by_rates(lead: float, first: float, n: float, second: float, m: float, requ
     width = math.sqrt(8.0 * pooled * (1.0 - pooled) * total * max(LEAST, required))
     if lead < NEAR * width:  # likelihoods would not do
         return lead - width
-    pinsker = 0.5 * lead * lead / total  # not more than they give
-    if pinsker >= required or rate_evidence(first, n, second, m) >= required:
+    if is_rate_apart(first, n, second, m, required):
         return max(0.0, lead - width)
     return min(-ROUNDING * width, lead - width)
 

@@ -6,6 +6,7 @@ logarithm of the likelihood at the arm's own rate s/n over the mixture. docs/gua
 """
 
 import math
+from typing import Any
 
 from paretoguard.engine.jit import aside, inner
 
@@ -14,6 +15,8 @@ HALF_LOG_TWO_PI = 0.5 * math.log(2.0 * math.pi)
 LOG_HALF_PI = math.log(0.5 * math.pi)
 HIGH = 12.0  # from here on five terms of Stirling's series are exact to rounding
 MANY = 16.0  # … and of the series between Gamma's half-integers
+UNKNOWN = -1.0  # a regret not worked out yet; none is negative
+SURELY = 1.0 + 1e-9  # room for rounding
 
 
 @inner
@@ -64,6 +67,32 @@ def _regret_of_few(rate: float, n: float) -> float:
     high, low = n * rate, n * (1.0 - rate)
     mixed = log_gamma(high + 0.5) + log_gamma(low + 0.5) - log_gamma(n + 1.0) - LOG_PI
     return n * (_weighted(rate, rate) + _weighted(1.0 - rate, 1.0 - rate)) - mixed
+
+
+@inner
+def regret_of(evidence: Any, i: int, c: int, n: float) -> float:
+    """The regret of arm i, with n outcomes, in coordinate c: worked out when first asked for since its last result."""
+    if evidence.regret[i, c] == UNKNOWN:
+        evidence.regret[i, c] = regret(evidence.rate[i, c], n, usual_regret(n))
+    return float(evidence.regret[i, c])
+
+
+@inner
+def is_rate_apart(first: float, n: float, second: float, m: float, required: float) -> bool:
+    """Does `rate_evidence` reach what is required? Its logarithms are worked out only where bounds of it do not tell.
+
+    KL(a, p) is the integral of (a - t)/(t (1 - t)) over t from p to a. So the evidence is n m/(n + m) times half the
+    square of (first - second), over something between the least and the most t (1 - t) of any t between the two rates.
+    The least is that of one of them.
+    """
+    half = 0.5 * (first - second) * (first - second) * n * m / (n + m)
+    of_first, of_second = first * (1.0 - first), second * (1.0 - second)
+    most = 0.25 if (first - 0.5) * (second - 0.5) < 0.0 else max(of_first, of_second)
+    if half >= SURELY * required * most:
+        return True
+    if SURELY * half < required * min(of_first, of_second):
+        return False
+    return rate_evidence(first, n, second, m) >= required
 
 
 @aside
