@@ -25,7 +25,7 @@ from paretoguard.formulas import Formula
 from paretoguard.race.beginning import begin
 from paretoguard.race.notes import Run
 from paretoguard.race.plan import Plan, as_stated, read_plan
-from paretoguard.race.race import Failed, Measured, Race, Resumed, Waiting
+from paretoguard.race.race import Failed, Measured, Race, Resumed, Unvarying, Waiting
 from paretoguard.race.sources import Pull, RaceError, RunFailedError
 from paretoguard.report.facts import read
 from paretoguard.report.page import page
@@ -728,3 +728,55 @@ def test_a_live_table_fits_the_screen_with_its_caption(width: int, height: int) 
     assert all(len(line) <= width for line in lines)
     assert "Ctrl-C" in lines[-1] or "saves" in lines[-1]
     assert sum("configurati" in line for line in lines) >= 3
+
+
+STILL = """
+[objectives]
+wall_ms = "min"
+score = "max"
+[measure]
+command = [PYTHON, "-I", "-S", "-c", "print('score: 0.5')"]
+metrics = { score = 'score: ([0-9.]+)' }
+[arms]
+one = {}
+two = {}
+"""
+
+
+def test_a_metric_that_never_varies_is_named_and_does_not_keep_a_race_running(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    text = STILL.replace("PYTHON", json.dumps(sys.executable)).replace('wall_ms = "min"\n', "")
+    path = write(tmp_path, text)
+    path.write_text(path.read_text().replace("budget = 400\n", ""))
+    options = dict.fromkeys(("algorithm", "evidence", "delta", "budget", "seed"))
+    result, interrupted, more = drive(path, options, jobs=2, batch=None, name=None, storage=None)
+    assert not interrupted
+    assert result.stopped == "open"
+    assert more["stuck"].startswith("stopped, as all that is open rests on score")
+    assert result.samples < 200
+    assert more["stuck"] in result.notes
+    said = " ".join(capsys.readouterr().err.split())
+    assert "note: score has not varied in 30 results or more of one" in said
+    assert '[noise.score] with kind = "exact" if it is the same in every run' in said
+
+
+def test_peak_memory_at_the_floor_is_said_to_be(tmp_path: Path) -> None:
+    """A rate is proposed, with the limit that the file has; `sh` needs less than the process that starts it."""
+    text = '[objectives]\npeak_mb = "guard"\nwall_ms = "min"\n[measure]\ncommand = "sh -c :"\n[arms]\none = {}\n'
+    path = write(tmp_path, 'constraints = ["peak_mb <= 48"]\n' + text)
+    path.write_text(path.read_text().replace("budget = 400", "budget = 40"))
+    plan = read_plan(path)
+    floor = plan.floor
+    result, events = finish(plan)
+    if floor is None:
+        pytest.skip("this system does not tell what a process takes")
+    peaks = {event.values["peak_mb"] for event in events if isinstance(event, Measured)}
+    assert all(floor <= 1.02 * peak for peak in peaks)
+    found = [event for event in events if isinstance(event, Unvarying)]
+    if len(peaks) == 1:
+        assert found[0].name == "peak_mb"
+        assert 'heavy = "peak_mb > 48"' in found[0].advice
+        assert "cannot be less than about" in found[0].advice
+        assert "the limit of 48 MB, which is above that, held in all of those runs" in found[0].advice
+        assert result.stopped == "budget"

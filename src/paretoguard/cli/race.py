@@ -19,7 +19,7 @@ except ImportError:  # Windows
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from paretoguard.race.race import Race
+    from paretoguard.race.race import Race, Unvarying
     from paretoguard.verdict import Result
 
 SECONDS = 0.25  # between two looks
@@ -57,7 +57,7 @@ def drive(
             interrupted = True
         result = race.result()
         experiment.close()
-    more: dict[str, Any] = {"name": experiment.name, "ledger": place, "jobs": race.jobs}
+    more: dict[str, Any] = {"name": experiment.name, "ledger": place, "jobs": race.jobs, "stuck": race.stuck or None}
     if plan.recorded is not None:
         more |= {"rows": plan.recorded.size, "drawn": result.samples, "exhausted": sorted(race.exhausted)}
     return result, interrupted, more
@@ -79,27 +79,43 @@ def _alone(path: Path | None) -> Iterator[None]:
 
 
 def _watch(race: "Race", console: "Console") -> None:
-    from paretoguard.race.race import Failed, Resumed
+    from paretoguard.race.race import Failed, Resumed, Unvarying
 
     pause = SECONDS if console.is_terminal else LINES_SECONDS
     due = time.monotonic() + (0 if console.is_terminal else pause)
-    budget = race.experiment.settings["budget"]
+    budget, still = race.experiment.settings["budget"], dict[str, None]()
     with compiling(console), watching(console) as show:
         for event in race.events():
             if isinstance(event, Resumed):
                 console.print(f"going on with {event.samples:,} results on the ledger")
             elif isinstance(event, Failed):
                 console.print(f"{event.arm} failed, {event.then}: {event.why}", soft_wrap=True)
+            elif isinstance(event, Unvarying):
+                still[event.name] = None
+                console.print(_unvarying(event), soft_wrap=True)
             now = time.monotonic()
             if now < due:
                 continue
             result = race.result()
             said = f"{remaining(result, budget)}{_measuring([ticket.arm for ticket in race.running.values()])}"
+            said += f"; {' and '.join(still)} has not varied" if still else ""
             if console.is_terminal:
                 show(table_of(result, console, f"{said}; Ctrl-C saves, and shows what is known"))
             elif result.samples > 0:
                 console.print(f"{status_line(result)}; {said}", soft_wrap=True)
             due = time.monotonic() + pause
+
+
+def _unvarying(event: "Unvarying") -> str:
+    from paretoguard.engine.evidence.learnt import LEAST_PULLS
+    from paretoguard.report.labels import short
+
+    names = [short(arm) for arm in event.arms[:MOST_NAMES]]
+    more = f" and {len(event.arms) - MOST_NAMES} others" if len(event.arms) > MOST_NAMES else ""
+    return (
+        f"note: {event.name} has not varied in {LEAST_PULLS} results or more of {', '.join(names)}{more}: its scale is "
+        f"not known, and nothing is claimed that rests on it; {event.advice}"
+    )
 
 
 def remaining(result: "Result", budget: int | None) -> str:

@@ -98,7 +98,7 @@ def _told(path: Path, result: "Result", more: dict[str, Any], *, own: bool) -> l
         said.append(f"rows drawn: {more['drawn']:,} of {more['rows']:,}{saved}")
     if more["ledger"] is not None:
         said.append(f"ledger: {more['ledger']} (experiment {more['name']})")
-        if result.stopped == "open" and not more.get("exhausted"):
+        if result.stopped == "open" and not more.get("exhausted") and not more["stuck"]:
             said.append("what was measured is saved: run it again to go on")
         else:
             what = f"{more['name']} --storage {more['ledger']}" if own else path

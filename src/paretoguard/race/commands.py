@@ -10,6 +10,7 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -141,6 +142,14 @@ class Commands:
             file.seek(max(0, os.path.getsize(err) - TAIL))
             said = " ".join(file.read().decode(errors="replace").split())
         return answer, out, f"; it said: {said}" if said else ""
+
+    def floor(self) -> float | None:
+        """The least peak memory that can be seen, in MB: what the process takes that starts the commands."""
+        with suppress(OSError, ValueError, IndexError):
+            for line in Path(f"/proc/{self._every[0].pid}/status").read_text(encoding="utf-8").splitlines():
+                if line.startswith("VmHWM:"):
+                    return int(line.split()[1]) * 1024 / 1e6
+        return None
 
     def described(self) -> list[str]:
         """The files that inputs are drawn from."""

@@ -46,6 +46,11 @@ class Plan:
         """The table, where results are recorded."""
         return self.source if isinstance(self.source, Recorded) else None
 
+    @property
+    def floor(self) -> float | None:
+        """The least peak memory that can be seen of a command, in MB, where that is known."""
+        return self.source.floor() if isinstance(self.source, Commands) else None
+
     def values(self, measured: Mapping[str, Any]) -> dict[str, float]:
         """The objectives of one result."""
         known: dict[str, Any] = dict(measured)

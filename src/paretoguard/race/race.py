@@ -10,17 +10,20 @@ from contextlib import contextmanager, suppress
 from dataclasses import replace
 from typing import NamedTuple
 
+from paretoguard.engine.evidence.learnt import LEAST_PULLS
 from paretoguard.errors import SampleError
 from paretoguard.experiment.experiment import Experiment
 from paretoguard.race.notes import FAILED, RUN
 from paretoguard.race.plan import Plan
 from paretoguard.race.sources import ExhaustedError, GivenUpError, Pull, RaceError, RunFailedError
+from paretoguard.race.still import advice, rests_on, still, stopped
 from paretoguard.tickets import Ticket
 from paretoguard.verdict import Result
 
 WARM_UP = -1  # the number of a run whose result is thrown away
 PATIENCE = 1.0  # seconds without an event
 MOST_EXHAUSTED = 50  # tickets in a row for arms that have no more rows
+STUCK_SHARE = 0.25  # so many more results, in which nothing else was open, show that nothing will be
 LONGEST_WHY = 500  # characters of a failure on the ledger
 
 
@@ -45,6 +48,14 @@ class Resumed(NamedTuple):
     samples: int
 
 
+class Unvarying(NamedTuple):
+    """A metric has not varied in enough results of these arms: its scale is not known, and `advice` what to do."""
+
+    name: str
+    arms: tuple[str, ...]
+    advice: str
+
+
 class Waiting(NamedTuple):
     """Nothing has ended for a while."""
 
@@ -58,7 +69,7 @@ class Ran(NamedTuple):
     warm_ups: tuple[str, ...]  # those that failed
 
 
-Happening = Measured | Failed | Resumed | Waiting
+Happening = Measured | Failed | Resumed | Unvarying | Waiting
 
 
 class Race:
@@ -79,6 +90,10 @@ class Race:
         self._same = {arm for arm, pulls in experiment.result().pulls.items() if pulls}  # arms known to give it twice
         self.running: dict[Future[Ran], Ticket] = {}
         self.exhausted: set[str] = set()
+        self.stuck = ""  # why it was stopped, where all that is open rests on what has not varied
+        self._recorded = 0  # results, by this race
+        self._still: set[str] = set()
+        self._stuck_since: int | None = None
 
     def events(self) -> Iterator[Happening]:
         """Measure until there is nothing left to ask for."""
@@ -100,6 +115,23 @@ class Race:
                 happened = self._taken(done)
                 self._start(workers, waiting)
                 yield from happened
+                yield from self._looked()
+                if self.stuck:
+                    return
+
+    def _looked(self) -> Iterator[Happening]:
+        """Now and then: say what has not varied, and stop when more results would decide nothing."""
+        if not self.experiment.problem.learnt or self._recorded % LEAST_PULLS:
+            return
+        result = self.experiment.result()
+        for name, arms in still(result).items():
+            if name not in self._still:
+                self._still.add(name)
+                yield Unvarying(name, tuple(arms), advice(name, result, self.plan.floor))
+        names = rests_on(result) if self.experiment.settings["budget"] is None else ()
+        self._stuck_since = (self._stuck_since or result.samples) if names else None
+        if self._stuck_since is not None and result.samples >= self._stuck_since * (1 + STUCK_SHARE):
+            self.stuck = stopped(names)
 
     def _taken(self, done: "set[Future[Ran]]") -> list[Happening]:
         """Record what ended well, then say what did not."""
@@ -215,6 +247,7 @@ class Race:
             self.experiment.tell(ran.ticket, ran.values)
         except SampleError as error:
             raise RaceError(f"a result of {ran.ticket.arm!r} cannot be used: {error}") from error
+        self._recorded += 1
         yield Measured(ran.ticket.arm, ran.values)
 
     def _note_failed(self, pull: Pull, failures: Sequence[str]) -> None:
@@ -225,9 +258,11 @@ class Race:
     def result(self) -> Result:
         """The answer, or what is certain so far."""
         found = self.experiment.result()
-        if not self.exhausted:
-            return found
-        return replace(found, notes=(f"there were no more rows of {', '.join(sorted(self.exhausted))}", *found.notes))
+        said: tuple[str, ...] = (
+            (f"there were no more rows of {', '.join(sorted(self.exhausted))}",) if self.exhausted else ()
+        )
+        said += (self.stuck,) if self.stuck else ()
+        return replace(found, notes=(*said, *found.notes)) if said else found
 
 
 def _stops(pull: Pull, failures: list[str]) -> str:

@@ -10,7 +10,7 @@ from paretoguard.engine.probe import (
     closest_rival,
     likeliest_dominator,
 )
-from paretoguard.verdict.numbers import Snapshot
+from paretoguard.verdict.numbers import Snapshot, still
 from paretoguard.verdict.result import Missing
 
 MOST_PULLS = 10**12  # more than this is "no number of pulls would do"
@@ -44,7 +44,18 @@ def _pulls_needed(numbers: Snapshot, kind: int, i: int, j: int) -> dict[str, int
 
 
 def _missing(numbers: Snapshot, kind: int, i: int, j: int, text: str) -> Missing:
-    return Missing(text, _pulls_needed(numbers, kind, i, j))
+    pulls = _pulls_needed(numbers, kind, i, j)
+    return Missing(text, pulls, () if pulls else _rests_on(numbers, i, j))
+
+
+def _rests_on(numbers: Snapshot, i: int, j: int) -> tuple[str, ...]:
+    """What has not varied in the results of arm i, or of either of two arms: of these only what is compared counts."""
+    problem = numbers.problem
+    names = list(problem.objectives)
+    if i == j:
+        return still(numbers, i)
+    found = [name for arm in (i, j) for name in still(numbers, arm) if name in names and name in problem.compared]
+    return tuple(dict.fromkeys(found))
 
 
 def _holds(numbers: Snapshot, kind: int, i: int, j: int) -> bool:

@@ -72,6 +72,16 @@ def tightest(numbers: Snapshot, i: int) -> int | None:
     return int(np.argmin(np.where(certain, -math.inf, scaled)))
 
 
+def still(numbers: Snapshot, i: int) -> tuple[str, ...]:
+    """The objectives of arm i, and rows of them, whose scale is not known as they have not varied."""
+    problem = numbers.problem
+    if not problem.learnt or numbers.state.counts[i] < LEAST_PULLS:
+        return ()
+    names = tuple(name for c, name in enumerate(problem.objectives) if np.isinf(numbers.limits[i, c]))
+    rows = tuple(str(row) for k, row in enumerate(problem.constraints) if np.isinf(numbers.slack_limits[i, k]))
+    return names or rows
+
+
 def unvarying(numbers: Snapshot) -> tuple[str, ...]:
     """A note for each objective of unknown scale, or row of them, that has not varied in all results of an arm."""
     problem, enough = numbers.problem, numbers.state.counts >= LEAST_PULLS
@@ -83,6 +93,7 @@ def unvarying(numbers: Snapshot) -> tuple[str, ...]:
     named = {name: ", ".join(np.array(problem.arms)[arms]) for name, arms in still.items() if arms.any()}
     return tuple(
         f"{name} has not varied in the results of {arms}: its scale is not known, and nothing is claimed that rests on "
-        "it; if it never varies (by 1e-12 of its size or more), declare it exact"
+        "it; declare it exact if it can never vary (by 1e-12 of its size or more), else bounded, or ask how often it "
+        "is above some number"
         for name, arms in named.items()
     )

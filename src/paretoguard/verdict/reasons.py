@@ -17,7 +17,7 @@ from paretoguard.engine.evidence.learnt import LEAST_PULLS
 from paretoguard.engine.probe import closest_rival, difference_limit, likeliest_dominator
 from paretoguard.problem import STATUSES
 from paretoguard.verdict.missing import open_claims
-from paretoguard.verdict.numbers import Snapshot, tightest
+from paretoguard.verdict.numbers import Snapshot, still, tightest
 from paretoguard.verdict.result import Missing, Verdict, show, show_least
 
 SCALE = "a scale to go by"  # what an arm of unknown scale lacks first
@@ -235,10 +235,10 @@ def _why_undecided(numbers: Snapshot, i: int, statuses: NDArray[uint8]) -> dict[
         reason = f"its scale is learnt, and nothing is claimed before {LEAST_PULLS} results"
         return {"reason": reason, "missing": Missing(SCALE, {numbers.problem.arms[i]: few})}
     row = tightest(numbers, i)
-    still = [name for c, name in enumerate(numbers.problem.objectives) if np.isinf(numbers.limits[i, c])]
-    if still:
-        reason = f"{' and '.join(still)} has not varied in its results, so that its scale is not known"
-        return {"reason": reason, "missing": Missing("results that vary", {}), **_slack_fields(numbers, i, row)}
     looks, options = open_claims(numbers, i, row)
+    names = still(numbers, i)
+    if names and not (options and options[0].pulls):
+        reason = f"{' and '.join(names)} has not varied in its results, so that its scale is not known"
+        return {"reason": reason, "missing": Missing("results that vary", {}, names), **_slack_fields(numbers, i, row)}
     missing = options[0] if options else Missing("until other arms have results", {})
     return {"reason": f"{looks}; not certain yet {missing}", "missing": missing, **_slack_fields(numbers, i, row)}

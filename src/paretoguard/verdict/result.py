@@ -25,17 +25,23 @@ COLOURS = {OPTIMAL: "green", DOMINATED: "blue", INFEASIBLE: "red", UNDECIDED: "y
 class Missing:
     """What an undecided arm still lacks: a claim, and about how many more pulls of which arms it would take.
 
-    `pulls` is empty when no number of pulls would do at the present estimates (a tie, or an arm on a boundary).
+    `pulls` is empty when no number of pulls would do at the present estimates (a tie, or an arm on a boundary), or when
+    it rests on what has not varied, which `still` names.
     """
 
     claim: str
     pulls: dict[str, int]
+    still: tuple[str, ...] = ()
 
     def __str__(self) -> str:
+        if self.still:
+            return f"{self.claim}: it rests on {' and '.join(self.still)}, of which the scale is not known"
         if not self.pulls:
             return f"{self.claim}: at the present estimates no number of pulls would decide it"
         (first, number), *others = self.pulls.items()
-        needed = f"{number:,} more pulls of {first}" + "".join(f" and {number:,} of {arm}" for arm, number in others)
+        needed = f"{number:,} more pull{'' if number == 1 else 's'} of {first}" + "".join(
+            f" and {number:,} of {arm}" for arm, number in others
+        )
         return f"{self.claim}: about {needed} at the present estimates"
 
 
