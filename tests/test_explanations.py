@@ -247,3 +247,25 @@ def test_a_result_prints_as_a_table_and_as_html() -> None:
         assert arm in text
     assert "Guarantee: heuristic" in text
     assert "<table>" in result._repr_html_()
+
+
+def test_arms_that_are_equal_tie_and_neither_looks_dominated() -> None:
+    trial = pg.Trial(pg.Problem({"x": "max"}, arms=["a", "b"], noise=pg.Gaussian(1.0)))
+    for arm in ("a", "b") * 5:
+        trial.tell(arm, {"x": 1.0})
+    reasons = {arm: verdict.reason for arm, verdict in trial.verdicts().items()}
+    assert reasons["a"].startswith("ties with b; not certain yet that b dominates it: at the present estimates no ")
+    assert reasons["b"].startswith("ties with a; ")
+
+
+def test_limits_of_slacks_are_possible_and_means_of_no_result_are_null() -> None:
+    asked = pg.Problem(
+        {"hit": "max", "late": "guard"}, arms=["a", "b"], noise=pg.Bernoulli(), constraints=["late <= 0.25"]
+    )
+    trial = pg.Trial(asked)
+    for value in (0.0, 1.0):
+        trial.tell("a", {"hit": value, "late": value})
+    told = json.loads(json.dumps(trial.result().to_dict()))["verdicts"]
+    assert (told["a"]["slack_low"], told["a"]["slack_high"]) == (-0.75, 0.25)
+    assert told["a"]["mean"] == {"hit": 0.5, "late": 0.5}
+    assert told["b"]["mean"] == {"hit": None, "late": None}

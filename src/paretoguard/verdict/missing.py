@@ -2,6 +2,8 @@
 
 import math
 
+import numpy as np
+
 from paretoguard.engine.probe import (
     DOMINATION,
     FEASIBILITY,
@@ -84,12 +86,18 @@ def open_claims(numbers: Snapshot, i: int, row: int | None) -> tuple[str, list[M
         side = f"on which side of the constraints {arms[by]}, which dominates it, lies"
         below.append(_missing(numbers, FEASIBILITY, by, by, side))
     if state.inside[i] == 1:
-        return "looks dominated", below
+        return (f"ties with {arms[by]}" if by >= 0 and _ties(numbers, i, by) else "looks dominated"), below
     # One claim is enough for an arm outside: the cheaper decides.
     fails = _missing(numbers, FEASIBILITY, i, i, f"that {text} fails")
     if below and _cost(below[0]) < _cost(fails):
         return "looks dominated and infeasible", below
     return "looks infeasible", [fails]
+
+
+def _ties(numbers: Snapshot, i: int, j: int) -> bool:
+    """Are two arms equal at the present estimates, in all that is compared?"""
+    places = [c for c, name in enumerate(numbers.problem.objectives) if name in numbers.problem.compared]
+    return bool(np.allclose(numbers.means[i, places], numbers.means[j, places], rtol=1e-12, atol=0.0))
 
 
 def _cost(missing: Missing) -> float:

@@ -72,6 +72,17 @@ def tightest(numbers: Snapshot, i: int) -> int | None:
     return int(np.argmin(np.where(certain, -math.inf, scaled)))
 
 
+def possible_slack(numbers: Snapshot, row: int) -> tuple[float, float]:
+    """The least and the greatest slack of a constraint that the declared noise allows."""
+    bound = float(numbers.problem.constraints[row].bound)
+    least, most = bound, bound
+    for c, a in enumerate(numbers.problem.constraints[row].coefficients):
+        if a:
+            ends = a * float(numbers.support[0, c]), a * float(numbers.support[1, c])
+            least, most = least - max(ends), most - min(ends)
+    return least, most
+
+
 def still(numbers: Snapshot, i: int) -> tuple[str, ...]:
     """The objectives of arm i, and rows of them, whose scale is not known as they have not varied."""
     problem = numbers.problem

@@ -17,7 +17,7 @@ from paretoguard.engine.evidence.learnt import LEAST_PULLS
 from paretoguard.engine.probe import closest_rival, difference_limit, likeliest_dominator
 from paretoguard.problem import STATUSES
 from paretoguard.verdict.missing import open_claims
-from paretoguard.verdict.numbers import Snapshot, still, tightest
+from paretoguard.verdict.numbers import Snapshot, possible_slack, still, tightest
 from paretoguard.verdict.result import Missing, Verdict, show, show_least
 
 SCALE = "a scale to go by"  # what an arm of unknown scale lacks first
@@ -67,11 +67,12 @@ def _slack_fields(numbers: Snapshot, i: int, row: int | None) -> dict[str, Any]:
     if row is None:
         return {}
     slack, half = float(numbers.slack[i, row]), float(numbers.slack_limits[i, row])
+    least, most = possible_slack(numbers, row)
     return {
         "constraint": numbers.problem.constraints[row].label,
         "slack": slack,
-        "slack_low": slack - half,
-        "slack_high": slack + half,
+        "slack_low": max(slack - half, min(slack, least)),
+        "slack_high": min(slack + half, max(slack, most)),
     }
 
 

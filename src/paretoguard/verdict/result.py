@@ -76,8 +76,9 @@ class Verdict:
     missing: Missing | None = None
 
     def to_dict(self) -> dict[str, Any]:
-        """Ready for JSON: numbers, texts, lists and mappings only; unknown limits are null."""
-        return {item.name: _plain(getattr(self, item.name)) for item in fields(self)}
+        """Ready for JSON: numbers, texts, lists and mappings only; unknown limits, and means of no result, are null."""
+        content = {item.name: _plain(getattr(self, item.name)) for item in fields(self)}
+        return content if self.pulls else content | {"mean": dict.fromkeys(self.mean)}
 
 
 @dataclass(frozen=True, repr=False)
@@ -145,7 +146,8 @@ class Result:
             f"P(any wrong claim) <= {self.delta:g}" if self.guarantee == "finite-sample" else f"delta = {self.delta:g}"
         )
         return (
-            f"{self.samples:,} {made_up}samples {how}; {self.algorithm} with {self.evidence} evidence. "
+            f"{self.samples:,} {made_up}sample{'' if self.samples == 1 else 's'} {how}; "
+            f"{self.algorithm} with {self.evidence} evidence. "
             f"Guarantee: {self.guarantee} ({error}; {self.basis})."
         )
 
