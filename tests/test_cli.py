@@ -60,6 +60,13 @@ def test_help_shows_examples(command: str) -> None:
     assert "--json" in result.stdout
 
 
+@pytest.mark.parametrize(("command", "usage"), [("run", "[OPTIONS] FILE"), ("paper", "[OPTIONS] [NAME]")])
+def test_help_names_arguments_once_and_flags_without_a_type(command: str, usage: str) -> None:
+    shown = run(command, "--help").stdout
+    assert f"{command} {usage} " in shown
+    assert "<bool>" not in shown
+
+
 def test_without_a_command_help_is_shown() -> None:
     result = run()
     assert result.exit_code == 0

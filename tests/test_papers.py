@@ -67,6 +67,7 @@ def test_without_a_name_the_results_are_listed() -> None:
     ("arguments", "said"),
     [
         (["racin"], "did you mean 'racing'"),
+        (["nope"], "two_stage_gap, bounds, errors, choices"),
         (["racing", "--all"], "both a NAME and --all"),
         (["racing", "--smoke", "--out", str(FOLDER)], "--smoke would overwrite"),
     ],
@@ -81,6 +82,7 @@ def test_refusals_say_what_to_do(arguments: list[str], said: str, monkeypatch: p
 def test_smoke_goes_to_a_temporary_folder(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr("paretoguard.papers.script", lambda name: quick(name))
+    assert list(json.loads(paper("--smoke", "--json").stdout)["results"]) == list(NAMES)
     answer = json.loads(paper("racing", "--smoke", "--json").stdout)
     assert not (tmp_path / FOLDER).exists()
     assert Path(answer["folder"], "racing.csv").exists()

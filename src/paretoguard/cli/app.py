@@ -7,6 +7,7 @@ import typer
 from paretoguard.cli import ask, create, demo, paper, plan, report, retract, run, simulate, status, tell, transfer
 from paretoguard.cli.failures import Commands
 from paretoguard.cli.options import prose
+from paretoguard.cli.usage import Plain
 from paretoguard.version import __version__
 
 EXAMPLES = """[bold]Examples[/bold]
@@ -41,7 +42,7 @@ for name, function, examples in (
     ("import", transfer.import_, transfer.IMPORT_EXAMPLES),
     ("paper", paper.paper, paper.EXAMPLES),
 ):
-    app.command(name, help=prose(function.__doc__), epilog=examples)(function)
+    app.command(name, cls=Plain, help=prose(function.__doc__), epilog=examples)(function)
 
 
 def _show_version(asked: bool) -> None:

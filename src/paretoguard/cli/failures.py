@@ -9,6 +9,7 @@ from typing import Any
 import typer
 from typer.core import TyperGroup
 
+from paretoguard.cli.usage import without_types
 from paretoguard.errors import ParetoguardError
 
 UNDECIDED, WRONG_INPUT, INTERRUPTED, BROKEN_PIPE = 1, 2, 130, 141
@@ -33,6 +34,10 @@ class Commands(TyperGroup):
         if standalone_mode:
             sys.exit(code or 0)
         return code
+
+    def get_params(self, ctx: Any) -> Any:
+        """The options; flags take no value, so that there is nothing to name."""
+        return without_types(super().get_params(ctx))
 
     def invoke(self, ctx: Any) -> Any:
         """Run the command; refusals become one paragraph, Ctrl-C and closed pipes their exit codes."""

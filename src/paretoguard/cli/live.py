@@ -128,8 +128,12 @@ def table_of(result: Result, console: "Console", caption: str) -> "Table":
     if len(rows) > room:
         order.sort(key=lambda place: verdicts[place].status != UNDECIDED)
     shown = order[:room]
-    more = f"; {len(rows) - len(shown)} more arms" if len(shown) < len(rows) else ""
-    title = f"{result.samples:,} samples so far{more}"
+    more = (
+        f"; {len(rows) - len(shown)} more arm{'' if len(rows) - len(shown) == 1 else 's'}"
+        if len(shown) < len(rows)
+        else ""
+    )
+    title = f"{result.samples:,} sample{'' if result.samples == 1 else 's'} so far{more}"
     styles = [COLOURS[verdicts[place].status] for place in shown]
     made = slim(title, [rows[place] for place in shown], styles, right=("pulls",), caption=caption)
     names = made.columns[0]

@@ -18,18 +18,20 @@ EXAMPLES = """[bold]Examples[/bold]
   paretoguard paper
   paretoguard paper racing
   paretoguard paper --all
-  paretoguard paper --all --smoke
+  paretoguard paper --smoke
 
 Results are the same on every machine; only files *.timing.csv differ. Ctrl-C keeps the results that had finished."""
+SMOKE = (
+    "A few runs of each kind, of NAME or else of all results, written to a temporary folder: does it work? All take a "
+    "minute or two, and a few more the first time, when kernels are compiled."
+)
 FOLDER = Path("papers/kone2025")
 
 
 def paper(
     name: Annotated[str | None, typer.Argument(metavar="[NAME]", help="A result; without one they are listed.")] = None,
     every: Annotated[bool, typer.Option("--all", help="All results, at full size: half an hour to an hour.")] = False,
-    smoke: Annotated[
-        bool, typer.Option("--smoke", help="A few runs of each kind, written to a temporary folder: does it work?")
-    ] = False,
+    smoke: Annotated[bool, typer.Option("--smoke", help=SMOKE)] = False,
     out: Annotated[
         Path | None, typer.Option(metavar="DIR", help="Where files go. \\[default: papers/kone2025]")
     ] = None,
@@ -46,7 +48,7 @@ def paper(
 
     if name is not None and every:
         raise fail("both a NAME and --all were given; give one of them")
-    if name is None and not every:
+    if name is None and not every and not smoke:
         _list(json)
         return
     scripts = {one: script(one) for one in (NAMES if name is None else [name])}

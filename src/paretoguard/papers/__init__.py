@@ -14,5 +14,7 @@ NAMES = (
 def script(name: str) -> ModuleType:
     """The script of a result: its TITLE and `reproduce`."""
     if name not in NAMES:
-        raise SettingsError(f"there is no result {name!r} to reproduce; {suggestion(name, NAMES)}")
+        near = suggestion(name, NAMES)
+        expected = near if near.startswith("did you mean") else f"expected one of {', '.join(NAMES)}"
+        raise SettingsError(f"there is no result {name!r} to reproduce; {expected}")
     return import_module(f"paretoguard.papers.{name}")
