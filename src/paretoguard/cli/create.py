@@ -46,6 +46,7 @@ def create(
 ) -> None:
     """Begin a live experiment on the problem of a file; then `ask` what to measure, and `tell` the results."""
     from paretoguard import files
+    from paretoguard.cli.live import compiling
     from paretoguard.cli.screen import answers, print_json, remarks
     from paretoguard.experiment.experiment import Experiment
 
@@ -53,7 +54,7 @@ def create(
     options = {"algorithm": algorithm, "evidence": evidence, "delta": delta, "budget": budget, "seed": seed}
     chosen = {**file.settings, **{key: value for key, value in options.items() if value is not None}}
     called = name if name is not None else file.problem.name or problem.stem
-    with ledgers(storage) as place:
+    with compiling(remarks()), ledgers(storage) as place:
         how = {"order": order, "ticket_seconds": ticket_seconds, **chosen}
         made = Experiment.create(called, file.problem, storage=place, **how)
         settings, status = made.settings, made.status()

@@ -42,6 +42,7 @@ def drive(
     from paretoguard.race.beginning import begin
     from paretoguard.race.plan import as_stated, read_plan
     from paretoguard.race.race import Race
+    from paretoguard.race.warming import compile_verdicts
 
     console = remarks()
     plan = as_stated(read_plan(path, jobs=jobs, seed=options.get("seed")), **options)
@@ -50,12 +51,16 @@ def drive(
         console.print(f"note: {note}")
     with closing(plan.source), _alone(path if plan.recorded is None else None):
         experiment = begin(plan, place, name=name, jobs=jobs)
+        if experiment.name != (name or plan.name):
+            console.print(f"the first attempts have no result, and bind nobody: this race is {experiment.name!r}")
         race, interrupted = Race(plan, experiment, jobs=jobs, batch=batch), False
-        try:
-            _watch(race, console)
-        except KeyboardInterrupt:
-            interrupted = True
-        result = race.result()
+        with compiling(console):
+            compile_verdicts(experiment)
+            try:
+                _watch(race, console)
+            except KeyboardInterrupt:
+                interrupted = True
+            result = race.result()
         experiment.close()
     more: dict[str, Any] = {"name": experiment.name, "ledger": place, "jobs": race.jobs, "stuck": race.stuck or None}
     if plan.recorded is not None:
@@ -84,10 +89,10 @@ def _watch(race: "Race", console: "Console") -> None:
     pause = SECONDS if console.is_terminal else LINES_SECONDS
     due = time.monotonic() + (0 if console.is_terminal else pause)
     budget, still = race.experiment.settings["budget"], dict[str, None]()
-    with compiling(console), watching(console) as show:
+    with watching(console) as show:
         for event in race.events():
             if isinstance(event, Resumed):
-                console.print(f"going on with {event.samples:,} results on the ledger")
+                console.print(f"going on with {_count(event.samples, 'result')} on the ledger")
             elif isinstance(event, Failed):
                 console.print(f"{event.arm} failed, {event.then}: {event.why}", soft_wrap=True)
             elif isinstance(event, Unvarying):
@@ -127,29 +132,41 @@ def remaining(result: "Result", budget: int | None) -> str:
         if verdict.missing is None:
             continue
         if not verdict.missing.pulls:
-            return f"how much more cannot be guessed ({verdict.arm}: {verdict.reason})"
+            return f"how much more cannot be guessed ({verdict.arm}: {verdict.reason}){_until(result, budget)}"
         for arm, pulls in verdict.missing.pulls.items():
             lacking[arm] = max(pulls, lacking.get(arm, 0))
     if not lacking:
         return "nothing is open"
     guess = sum(lacking.values())
     if any(verdict.missing is not None and verdict.missing.claim == SCALE for verdict in result.verdicts.values()):
-        return f"at least {guess:,} samples more, until scales are known"
+        if budget is not None and budget - result.samples < guess:
+            return f"the budget ends in {_count(budget - result.samples, 'sample')}, before scales are known"
+        return f"at least {_count(guess, 'sample')} more, until scales are known{_until(result, budget)}"
     low, high = math.ceil(guess / SPREAD), guess * SPREAD
     left = high if budget is None else budget - result.samples
     if left <= low:
-        return f"the budget ends in {left:,} samples, before the answer as things look"
+        return f"the budget ends in {_count(left, 'sample')}, before the answer as things look"
     end = "then the budget ends" if left < high else "as things look"
     return f"about {_round(low)} to {_round(min(high, left))} samples more, {end}"
 
 
+def _until(result: "Result", budget: int | None) -> str:
+    """When the budget ends, where there is one."""
+    return "" if budget is None else f"; the budget ends in {_count(budget - result.samples, 'sample')}"
+
+
+def _count(number: int, what: str) -> str:
+    return f"{number:,} {what}{'' if number == 1 else 's'}"
+
+
 def _measuring(arms: Sequence[str]) -> str:
-    """What is measured now; of many arms, some."""
+    """What is measured now; of many runs at once, how many."""
     from paretoguard.report.labels import short
 
+    if len(arms) > MOST_NAMES:
+        return f"; {len(arms)} are measured now"
     names = [short(arm) for arm in dict.fromkeys(arms)]
-    more = f" and {len(names) - MOST_NAMES} others" if len(names) > MOST_NAMES else ""
-    return f"; measuring {', '.join(names[:MOST_NAMES])}{more}" if names else ""
+    return f"; measuring {', '.join(names)}" if names else ""
 
 
 def _round(number: int) -> str:

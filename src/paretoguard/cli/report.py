@@ -18,6 +18,7 @@ FORMATS = {".html": "html", ".htm": "html", ".md": "md", ".json": "json"}
 EXAMPLES = """[bold]Examples[/bold]
   paretoguard report phase-2 -o phase-2.html
   paretoguard report doses.toml -o doses.md     (a race: its ledger lies beside the file)
+  paretoguard report doses.toml --name again -o again.html
   paretoguard report phase-2 --json
 
 The page needs nothing else: pictures are in it, scripts are not. The same ledger gives the same page."""
@@ -32,6 +33,9 @@ def report(
         str | None,
         typer.Option("--format", metavar="FORMAT", help="html, md or json. \\[default: as FILE ends, else md]"),
     ] = None,
+    name: Annotated[
+        str | None, typer.Option(metavar="NAME", help="Of FILE: which of its races. \\[default: the problem's name]")
+    ] = None,
     storage: Place = None,
     json: Json = False,
 ) -> None:
@@ -43,8 +47,9 @@ def report(
         raise fail("--json prints JSON on stdout; leave away -o and --format, or use --format json with -o")
     chosen = "json" if json else _format(style, out)
     check_writable(out)
-    name, place = _place(what, storage)
-    facts = _read(name, place)
+    if name is not None and Path(what).suffix.lower() != ".toml":
+        raise fail(f"--name chooses among the races of a problem file; {what!r} is a name itself")
+    facts = _read(*_place(what, name, storage))
     text = _text(facts, chosen)
     if out is None:
         sys.stdout.write(text)
@@ -65,25 +70,28 @@ def _format(style: str | None, out: Path | None) -> str:
     return FORMATS[out.suffix.lower()]
 
 
-def _place(what: str, storage: str | None) -> tuple[str, str | None]:
-    """The name of the experiment and its database; a name that ends in .toml is a problem file."""
+def _place(what: str, chosen: str | None, storage: str | None) -> tuple[str, str | None, bool]:
+    """The name of the experiment, its database, and if it is a race: a name that ends in .toml is a problem file."""
     path = Path(what)
     if path.suffix.lower() != ".toml":
-        return what, storage
+        return what, storage, False
     name, beside = race_place(path)
     if storage is None and not path.with_suffix(".db").exists():
         raise FileError(
             f"there is no ledger '{path.with_suffix('.db')}' beside {path}: its race has not begun, or is one of "
             "recorded data, which keeps a ledger only with --storage; of one elsewhere, give its name and --storage"
         )
-    return name, storage or beside
+    return chosen or name, storage or beside, True
 
 
-def _read(name: str, storage: str | None) -> "Facts":
+def _read(name: str, storage: str | None, is_race: bool) -> "Facts":
+    from paretoguard.cli.live import compiling
+    from paretoguard.cli.screen import remarks
+    from paretoguard.race.beginning import latest
     from paretoguard.report.facts import read
 
-    with ledgers(storage) as place:
-        return read(name, place)
+    with compiling(remarks()), ledgers(storage) as place:
+        return read(latest(name, place) if is_race else name, place)
 
 
 def _text(facts: "Facts", chosen: str) -> str:

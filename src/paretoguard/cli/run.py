@@ -1,5 +1,6 @@
 """`paretoguard run`: one adaptive run on the problem of a file."""
 
+import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -56,8 +57,7 @@ def run(
 
         path = Path(problem)
         result, interrupted, more = race(path, options, jobs=jobs, batch=batch, name=name, storage=storage)
-        own = name is not None or storage is not None
-        _show(result, plot, json, _told(path, result, more, own=own), more)
+        _show(result, plot, json, _told(path, result, more, name, storage), more)
     else:
         if (jobs, batch, name, storage) != (1, None, None, None):
             raise fail("--jobs, --batch, --name and --storage are for arms that are measured; these are simulated")
@@ -89,7 +89,7 @@ def _run(given: Given, options: dict[str, Any]) -> "tuple[Result, bool]":
     return trial.result(simulated=True), False
 
 
-def _told(path: Path, result: "Result", more: dict[str, Any], *, own: bool) -> list[str]:
+def _told(path: Path, result: "Result", more: dict[str, Any], name: str | None, storage: str | None) -> list[str]:
     """What there is to say of a race beside its result."""
     said = []
     if "rows" in more:
@@ -101,8 +101,9 @@ def _told(path: Path, result: "Result", more: dict[str, Any], *, own: bool) -> l
         if result.stopped == "open" and not more.get("exhausted") and not more["stuck"]:
             said.append("what was measured is saved: run it again to go on")
         else:
-            what = f"{more['name']} --storage {more['ledger']}" if own else path
-            said.append(f"to hand over: paretoguard report {what} -o report.html")
+            words = [str(path)] + ([] if name is None else ["--name", name])
+            words = words if storage is None else [more["name"], "--storage", storage]
+            said.append(f"to hand over: paretoguard report {shlex.join(words)} -o report.html")
     return said
 
 

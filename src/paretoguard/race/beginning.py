@@ -4,6 +4,7 @@ from itertools import zip_longest
 from typing import Any
 
 from paretoguard import settings
+from paretoguard.experiment.events import TOLD
 from paretoguard.experiment.experiment import Experiment
 from paretoguard.experiment.memory import MemoryStorage
 from paretoguard.experiment.storage import Storage, open_storage
@@ -14,17 +15,46 @@ from paretoguard.race.sources import RaceError
 def begin(plan: Plan, storage: str | Storage | None, *, name: str | None = None, jobs: int = 1) -> Experiment:
     """The experiment of a race: a new one, or the one that was begun with the same file and settings.
 
-    Of several runs at once the quick ones end first: their results then count in the order asked.
+    Of several runs at once the quick ones end first: their results then count in the order asked. A race without any
+    result binds nobody: with another file, or other settings, one with the next number in its name is begun.
     """
-    called = name or plan.name
     place = MemoryStorage() if storage is None else open_storage(storage)
+    called = latest(name or plan.name, place)
+    order = "asked" if jobs > 1 and plan.recorded is None else None
     if called in place.names():
         found = Experiment.open(called, place)
-        _check_same(plan, found)
-        return found
-    order = "asked" if jobs > 1 and plan.recorded is None else None
+        if _has_results(found) or _is_same(plan, found, order):
+            _check_same(plan, found)
+            return found
+        called = _numbered(name or plan.name, place)[1]
     stated: dict[str, Any] = {"protocol": plan.protocol, "assumptions": plan.assumptions, "doubt": plan.doubt}
     return Experiment.create(called, plan.problem, storage=place, order=order, **stated, **plan.settings)
+
+
+def latest(name: str, place: Storage) -> str:
+    """The name of the race that was begun last under this name: those before it have no results."""
+    return _numbered(name, place)[0]
+
+
+def _numbered(name: str, place: Storage) -> tuple[str, str]:
+    """The last name of a row such as "race", "race (2)", "race (3)" that there is, and the one after it."""
+    names, number = set(place.names()), 2
+    while f"{name} ({number})" in names:
+        number += 1
+    return name if number == 2 else f"{name} ({number - 1})", f"{name} ({number})"
+
+
+def _has_results(experiment: Experiment) -> bool:
+    return any(event.read().kind == TOLD for event in experiment.storage.events(experiment.name))
+
+
+def _is_same(plan: Plan, experiment: Experiment, order: str | None) -> bool:
+    """Can this race go on with this plan?"""
+    try:
+        _check_same(plan, experiment)
+    except RaceError:
+        return False
+    return order is None or experiment.settings["order"] == order
 
 
 def _check_same(plan: Plan, experiment: Experiment) -> None:
