@@ -234,7 +234,8 @@ def command_of(folder: Path, command: str, more: str = "", objectives: str = 'sc
     [
         ("sh -c 'echo oops >&2; exit 3'", "", "measuring '.' failed: exit code 3: .*it said: oops"),
         ("sleep 30", "timeout = 0.2", r"no end after 0\.2\d* s \(measure.timeout\)"),
-        ("echo hello", "", "there is no 'score' in what it gave, which was: nothing that has a name"),
+        ("echo hello", "", "there is no 'score' in what it gave, .* nothing that has a name; .* which ends: 'hello'"),
+        ("echo hi", "metrics = { score = 'x=(.)' }", r"pattern 'x=\(.\)' of measure.metrics.score .* ends: 'hi'"),
         ("""echo '{{"score": "high"}}'""", "", "score is 'high', expected a number"),
         ("""echo '{{"score": null, "other": 1}}'""", "", "score is 'None', expected a number"),
         ("false", 'on_failure = "retry"\nretries = 2', "failed 3 times: exit code 1"),
@@ -306,7 +307,8 @@ def test_ctrl_c_kills_what_runs_and_keeps_what_was_measured(tmp_path: Path) -> N
 
 def test_a_race_goes_on_with_the_seed_it_was_begun_with(tmp_path: Path) -> None:
     url = f"sqlite:///{tmp_path}/rows.db"
-    begin(as_stated(read_plan(table(tmp_path), seed=7), seed=7), url)
+    begun = begin(as_stated(read_plan(table(tmp_path), seed=7), seed=7), url)
+    begun.tell(begun.ask()[0], dict.fromkeys(begun.problem.objectives, 0.0))
     with pytest.raises(RaceError, match="was begun with seed = 7, now 0 is asked for"):
         begin(read_plan(table(tmp_path)), url)
 
@@ -471,6 +473,9 @@ def wrong(arm):
     raise RuntimeError("no luck")
 def text(arm):
     return "x"
+
+def other(arm):
+    return {"y": 1.0}
 """
 
 
@@ -528,7 +533,8 @@ counts_as = { x = 0.0 }
 @pytest.mark.parametrize(
     ("name", "more", "message"),
     [
-        ("wrong", "", "RuntimeError: no luck"),
+        ("wrong", "", r"RuntimeError: no luck \(bad_wrong.py, line [0-9]+\)"),
+        ("other", "", "there is no 'x' in the mapping that it returned, which has: y"),
         ("text", "", "it gave 'x', expected a mapping"),
         ("stuck", "timeout = 0.1", "no end in time"),
     ],
@@ -694,6 +700,30 @@ def test_what_remains_is_guessed_within_a_factor_and_the_budget() -> None:
     assert remaining(trial.result(), None) == "nothing is open"
 
 
+def test_a_guess_before_scales_are_known_minds_the_budget() -> None:
+    trial = pg.Trial(pg.Problem({"x": "max"}, arms=["a", "b"], noise=pg.Unknown()))
+    trial.tell("a", {"x": 1.0})
+    assert remaining(trial.result(), 11) == "the budget ends in 10 samples, before scales are known"
+    assert remaining(trial.result(), 2) == "the budget ends in 1 sample, before scales are known"
+    assert remaining(trial.result(), 500).endswith("until scales are known; the budget ends in 499 samples")
+
+
+def test_what_is_assumed_fits_how_failures_and_rows_are_treated(tmp_path: Path) -> None:
+    plan = read_plan(scored(tmp_path))
+    assert plan.assumptions[0].startswith("a run that fails stops the race")
+    plan.source.close()
+    drawn = read_plan(table(tmp_path, "replacement = false"))
+    race = Race(drawn, begin(drawn, f"sqlite:///{tmp_path}/rows.db"))
+    for _ in race.events():
+        pass
+    for lines in (
+        race.result().assumptions,
+        read("a race", open_storage(f"sqlite:///{tmp_path}/rows.db")).result.assumptions,
+    ):
+        assert not any("independent draw" in line for line in lines)
+        assert any("none of them twice" in line for line in lines)
+
+
 def test_what_cannot_be_guessed_is_said_with_its_reason() -> None:
     trial = pg.Trial(pg.Problem({"x": "max"}, arms=["a", "b"], noise=pg.Unknown()))
     trial.tell("a", {"x": 1.0})
@@ -780,3 +810,21 @@ def test_peak_memory_at_the_floor_is_said_to_be(tmp_path: Path) -> None:
         assert "cannot be less than about" in found[0].advice
         assert "the limit of 48 MB, which is above that, held in all of those runs" in found[0].advice
         assert result.stopped == "budget"
+
+
+def test_a_first_attempt_without_results_binds_nobody(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path, runner = scored(tmp_path), CliRunner()
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "score.py").write_text("raise SystemExit(3)")
+    assert runner.invoke(app, ["run", "race.toml"]).exit_code == 2
+    (tmp_path / "score.py").write_text(SCRIPT)
+    path.write_text(path.read_text().replace("delta = 0.1", "delta = 0.2").replace("0.9", "0.8"))
+    done = runner.invoke(app, ["run", "race.toml", "--jobs", "2"])
+    assert done.exit_code == 0, done.stderr
+    assert "this race is 'a race (2)'" in done.stderr
+    assert "going on" in runner.invoke(app, ["run", "race.toml", "--jobs", "2"]).stderr
+    assert "Best trade-offs: good" in runner.invoke(app, ["report", "race.toml"]).stdout
+    other = runner.invoke(app, ["run", "race.toml", "--name", "other"])
+    assert "paretoguard report race.toml --name other -o report.html" in other.stdout
+    assert runner.invoke(app, ["report", "race.toml", "--name", "other"]).stdout.startswith("# other")
+    assert "is a name itself" in runner.invoke(app, ["report", "other", "--name", "x"]).stderr

@@ -19,7 +19,7 @@ from paretoguard.measures import FAILED
 from paretoguard.race import spawner
 from paretoguard.race.how import How
 from paretoguard.race.printed import MOST_OUTPUT, read_patterns, read_printed
-from paretoguard.race.sources import Pull, RaceError, RunFailedError, digest_line
+from paretoguard.race.sources import Findings, Pull, RaceError, RunFailedError, digest_line
 from paretoguard.race.words import Command
 
 FOREVER = 1e9  # seconds
@@ -119,8 +119,10 @@ class Commands:
             raise RunFailedError(f"{_ending(answer)}: {' '.join(argv)}{said}", measured)
         with open(output, encoding="utf-8", errors="replace") as file:
             file.seek(max(0, measured["output_bytes"] - MOST_OUTPUT))
-            printed = read_printed(file.read(), self._patterns)
-        return {**printed, **measured}
+            text = file.read()
+        found = Findings({**read_printed(text, self._patterns), **measured})
+        found.said = text[-TAIL:].strip()
+        return found
 
     def _ask(self, process: Any, argv: list[str]) -> tuple[dict[str, Any], str, str]:
         """What the spawner says, where the output is, and the last of what went to stderr."""

@@ -6,6 +6,7 @@ import inspect
 import sys
 import threading
 import time
+import traceback
 from collections.abc import Mapping
 from concurrent.futures import CancelledError, Future
 from pathlib import Path
@@ -64,7 +65,7 @@ class Functions:
             if self._closed:  # we cancelled it: that is no failure of the arm
                 raise RaceError(STOPPED) from error
             late = isinstance(error, TimeoutError) and self._timeout is not None
-            why = "no end in time (measure.timeout)" if late else str(error)
+            why = "no end in time (measure.timeout)" if late else f"{error}{_place(error, function)}"
             raise RunFailedError(f"{type(error).__name__}: {why}", _timed(begin, 1.0)) from error
         if not isinstance(found, Mapping):
             raise RunFailedError(f"it gave {found!r}, expected a mapping from names to numbers", _timed(begin, 1.0))
@@ -103,6 +104,17 @@ class Functions:
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
+
+
+def _place(error: BaseException, function: Any) -> str:
+    """Where an exception was raised: the last line of the function's own file, if it came by there."""
+    frames = traceback.extract_tb(error.__traceback__)[1:]  # the first is ours
+    try:
+        own = inspect.getsourcefile(inspect.unwrap(function))
+    except TypeError:  # it is built in
+        own = None
+    frame = next((frame for frame in reversed(frames) if frame.filename == own), frames[-1] if frames else None)
+    return "" if frame is None else f" ({Path(frame.filename).name}, line {frame.lineno})"
 
 
 def _timed(begin: float, failed: float) -> dict[str, float]:

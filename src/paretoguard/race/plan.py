@@ -12,12 +12,13 @@ from paretoguard.formulas import Formula
 from paretoguard.measures import FAILED, MEASURES, read_formulas
 from paretoguard.problem import Problem
 from paretoguard.problem.noise import Exact
+from paretoguard.race.assumed import NOT_REPLACED
 from paretoguard.race.commands import Commands
 from paretoguard.race.functions import Functions
 from paretoguard.race.how import How, check_keys, read_how
 from paretoguard.race.printed import as_number
 from paretoguard.race.recorded import Recorded
-from paretoguard.race.sources import RunFailedError, Source
+from paretoguard.race.sources import Findings, RunFailedError, Source
 
 OF_FUNCTIONS = ("wall_ms", "wall_s", FAILED)  # what is measured of them
 
@@ -64,13 +65,22 @@ class Plan:
         for name in self.problem.objectives:
             if name not in known:
                 missing = next((part for part in self._parts(name) if part not in known), name)
-                printed = ", ".join(key for key in measured if key not in MEASURES) or "nothing that has a name"
-                raise RunFailedError(
-                    f"there is no {missing!r} in what it gave, which was: {printed}; expected a line such as "
-                    f'{{"{missing}": 0.5}}, or a regular expression for it in measure.metrics',
-                    measured,
-                )
+                raise RunFailedError(self._lacks(missing, measured), measured)
         return {name: as_number(name, known[name], measured) for name in self.problem.objectives}
+
+    def _lacks(self, name: str, measured: Mapping[str, Any]) -> str:
+        """That a run gave no such number, and what it gave."""
+        found = ", ".join(str(key) for key in measured if key not in MEASURES)
+        if self.kind == "callable":
+            return f"there is no {name!r} in the mapping that it returned, which has: {found or 'nothing'}"
+        said = measured.said if isinstance(measured, Findings) else ""
+        end = f"its output, which ends: {said!r}" if said else "its output, which is empty (stderr is not read)"
+        if name in self.how.metrics:
+            return f"the pattern {self.how.metrics[name]!r} of measure.metrics.{name} matched nothing in {end}"
+        return (
+            f"there is no {name!r} in what it gave, which was: {found or 'nothing that has a name'}; expected a line "
+            f'such as {{"{name}": 0.5}}, or a regular expression for it in measure.metrics, in {end}'
+        )
 
     def _parts(self, name: str) -> list[str]:
         if name not in self.formulas:
@@ -90,13 +100,18 @@ class Plan:
             return ("results are rows of the table, and claims are about its means", ranges)
         if self.how.on_failure == "infeasible":
             return ()
+        if self.how.on_failure == "fail":
+            return (
+                "a run that fails stops the race; if it went on after one, that failure had nothing to do with what is "
+                "measured",
+            )
         return ("runs that fail are made again, and fail for reasons that have nothing to do with what is measured",)
 
     @property
     def doubt(self) -> str | None:
         """Why no guarantee can be given, if so."""
         drawn = self.kind == "data" and not self.how.replacement
-        return "rows were drawn without replacement, for which no guarantee is claimed" if drawn else None
+        return NOT_REPLACED if drawn else None
 
 
 def read_plan(path: Path, *, jobs: int = 1, seed: int | None = None) -> Plan:

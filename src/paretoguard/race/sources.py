@@ -16,6 +16,12 @@ class RunFailedError(Exception):
         self.measured = dict(measured)
 
 
+class Findings(dict[str, Any]):
+    """What one run gave, by name; `said` is the end of what it printed."""
+
+    said = ""
+
+
 class ExhaustedError(Exception):
     """Recorded data holds no more rows of this arm."""
 

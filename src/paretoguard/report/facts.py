@@ -13,6 +13,7 @@ from paretoguard.experiment.memory import MemoryStorage
 from paretoguard.experiment.storage import Storage
 from paretoguard.problem import Problem
 from paretoguard.problem.noise import Noise
+from paretoguard.race.assumed import corrected
 from paretoguard.race.notes import Failures, Run, read_failures, read_runs
 from paretoguard.report.constraint_lines import pretty
 from paretoguard.report.growth import growth
@@ -20,7 +21,7 @@ from paretoguard.report.palette import ORDER
 from paretoguard.settings import ASYMPTOTIC, FINITE_SAMPLE, HEURISTIC
 from paretoguard.simulation.trace import Growth
 from paretoguard.trial import Trial
-from paretoguard.verdict import MARKS, Result, Verdict, show, show_interval
+from paretoguard.verdict import MARKS, UNDECIDED, Result, Verdict, show, show_interval
 from paretoguard.version import __version__
 
 GOALS = {"max": "more is better", "min": "less is better", "guard": "only its constraints count"}
@@ -34,6 +35,7 @@ PROMISES = {
     "proven.",
 }
 STATES = {"answered": "answered", "budget": "budget spent", "open": "still open"}
+PROBLEM = "The question alone, without settings and how arms are measured, and with all that is assumed of noise"
 FEW = 6  # looks, where they stand in a table
 _CHOSEN = ("delta", "algorithm", "evidence", "budget", "seed", "order", "ticket_seconds")
 
@@ -109,7 +111,8 @@ def read(name: str, storage: Storage) -> Facts:
     if not entries or entries[0].kind != CREATED:
         raise LedgerError(f"the ledger of {name!r} does not begin with an event 'created'; there is nothing to report")
     experiment = _apart(name, events)
-    problem, result, since, settings = experiment.problem, experiment.result(), experiment.since(), experiment.settings
+    problem, result = experiment.problem, corrected(experiment.result())
+    since, settings = experiment.since(), experiment.settings
     results = list(counted(entries, len(problem.objectives)))
     how = {key: settings[key] for key in ("delta", "algorithm", "evidence", "order")}
     return Facts(
@@ -148,6 +151,16 @@ def _numbers(entries: Sequence[Entry]) -> dict[str, int]:
 
 
 # --- in words ---------------------------------------------------------------------------------------------------------
+
+
+def kind(facts: Facts) -> str:
+    """What this is a report on."""
+    return "Report on a race" if facts.runs else "Report on a live experiment"
+
+
+def written(facts: Facts) -> str:
+    """What the text is that was kept from the beginning."""
+    return "The problem file, as it was at the beginning" if facts.runs else "As written down at the beginning"
 
 
 def question(facts: Facts) -> str:
@@ -224,6 +237,19 @@ def answers(facts: Facts) -> list[dict[str, str]]:
     return rows
 
 
+def unfixed(facts: Facts) -> str:
+    """What a dash means under "since sample", where an arm that is not undecided has one; else nothing."""
+    decided = [verdict for verdict in facts.verdicts if verdict.status != UNDECIDED and verdict.arm not in facts.since]
+    if not decided:
+        return ""
+    if facts.result.guarantee == HEURISTIC:
+        return "A dash: without a guarantee nothing is certain for good; the status is that of all results together."
+    return (
+        "A dash: the status holds by all results together, but is not fixed from some sample on; with a tolerance on "
+        "constraints, an arm may be feasible up to the tolerance and infeasible as well, so that only optimal arms are."
+    )
+
+
 def left_out(facts: Facts) -> list[dict[str, str]]:
     """A row for each retraction."""
     return [
@@ -284,9 +310,20 @@ def settings(facts: Facts) -> list[tuple[str, str]]:
         ("evidence", str(chosen["evidence"])),
         ("budget", "none" if chosen["budget"] is None else f"{chosen['budget']:,} samples"),
         ("results count", {"arrival": "as they arrive", "asked": "in the order asked"}[chosen["order"]]),
-        ("tickets expire", "never" if seconds is None else f"after {show(seconds)} seconds"),
+        ("tickets expire", "never" if seconds is None else f"after {duration(seconds)}"),
         ("seed", str(chosen["seed"])),
     ]
+
+
+def duration(seconds: float) -> str:
+    """A time in the largest unit of which there are two or more.
+
+    >>> duration(7_776_000), duration(90), duration(5400)
+    ('90 days', '90 seconds', '90 minutes')
+    """
+    units = (("days", 86400.0), ("hours", 3600.0), ("minutes", 60.0), ("seconds", 1.0))
+    name, size = next((unit for unit in units if seconds >= 2 * unit[1]), units[-1])
+    return f"{show(seconds / size)} {name}"
 
 
 def ledger(facts: Facts) -> list[tuple[str, str]]:

@@ -65,7 +65,7 @@ def _header(facts: Facts, sections: list[Section]) -> Html:
     links = (tag("li", tag("a", section.title, href=f"#{section.name}")) for section in sections)
     return tag(
         "header",
-        tag("p", "Report on a live experiment", class_="kind"),
+        tag("p", say.kind(facts), class_="kind"),
         tag("h1", facts.name),
         tag("p", whole_names(f"{result.headline()}.", facts.problem.arms), class_="answer"),
         *_alarms(facts),
@@ -109,7 +109,8 @@ def _answer(facts: Facts) -> Section:
         for row, verdict in zip(say.answers(facts), facts.verdicts, strict=True)
     ]
     caption = "Arms, the best ones first: since which sample their status is certain, and means with confidence limits"
-    shown = table(caption, rows, right=("since sample", "pulls"))
+    dash = say.unfixed(facts)
+    shown = table(f"{caption}. {dash}" if dash else caption, rows, right=("since sample", "pulls"))
     headline = whole_names(f"{facts.result.headline()}. ", facts.problem.arms)
     parts = [tag("p", headline, say.measured(facts)), shown]
     if facts.retractions:
@@ -190,7 +191,7 @@ def _figure(picture: Picture, caption: str) -> Html:
 def _protocol(facts: Facts) -> Section:
     parts: list[Html] = []
     if facts.protocol:
-        parts += [tag("h3", "As written down at the beginning"), tag("pre", facts.protocol)]
+        parts += [tag("h3", say.written(facts)), tag("pre", facts.protocol)]
     parts += [
         tag("h3", "Settings, fixed at the beginning"),
         pairs(say.settings(facts), "facts"),
@@ -200,7 +201,7 @@ def _protocol(facts: Facts) -> Section:
     parts += [
         tag("h3", "The ledger"),
         pairs(say.ledger(facts), "facts"),
-        tag("h3", "The problem file"),
+        tag("h3", say.PROBLEM),
         tag("pre", facts.settings["problem"]),
     ]
     return Section("protocol", "Protocol", parts)

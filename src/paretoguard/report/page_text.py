@@ -39,6 +39,8 @@ def _question(facts: Facts) -> list[str]:
 
 def _answer(facts: Facts) -> list[str]:
     blocks = ["## The answer", _plain(say.measured(facts)), _table(say.answers(facts))]
+    if dash := say.unfixed(facts):
+        blocks.append(_plain(dash))
     if facts.retractions:
         blocks += ["Results that were left out:", _table(say.left_out(facts))]
     if facts.failures:
@@ -69,11 +71,11 @@ def _growth(facts: Facts) -> list[str]:
 
 
 def _protocol(facts: Facts) -> list[str]:
-    written = ["As written down at the beginning:", _code(facts.protocol)] if facts.protocol else []
+    written = [f"{say.written(facts)}:", _code(facts.protocol)] if facts.protocol else []
     fixed = [{"setting": word, "value": said} for word, said in say.settings(facts)]
     runs = [{"how it was measured": word, "": said} for word, said in run_pairs(facts.runs)]
     stand = [{"ledger": word, "": said} for word, said in say.ledger(facts)]
-    problem = ["The problem file:", _code(facts.settings["problem"], "toml")]
+    problem = [f"{say.PROBLEM}:", _code(facts.settings["problem"], "toml")]
     return ["## Protocol", *written, _table(fixed), *([_table(runs)] if runs else []), _table(stand), *problem]
 
 

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping
 
 from paretoguard.race.notes import Failures, Run
 
-MADE_AGAIN = "Attempts that failed, count for nothing and were made again"
+MADE_AGAIN = "Attempts that failed, count for nothing and were made again, or are when the race goes on"
 MEASURED = "How it was measured, which may change when a race goes on"
 
 
