@@ -22,8 +22,8 @@ EXAMPLES = """[bold]Examples[/bold]
 
 Results are the same on every machine; only files *.timing.csv differ. Ctrl-C keeps the results that had finished."""
 SMOKE = (
-    "A few runs of each kind, of NAME or else of all results, written to a temporary folder: does it work? All take a "
-    "minute or two, and a few more the first time, when kernels are compiled."
+    "A few runs of each kind, of NAME or else of all results, written to a temporary folder: does it work? Takes "
+    "some seconds; the first time, when kernels are compiled, some minutes."
 )
 FOLDER = Path("papers/kone2025")
 

@@ -19,7 +19,8 @@ EXAMPLES = """[bold]Examples[/bold]
   paretoguard run examples/dose-finding.toml --budget 20000 --json
   paretoguard run examples/compression/levels.toml --jobs 2
 
-Exit codes: 0 answered, 1 undecided when the budget ran out, 2 wrong input, 130 Ctrl-C (which shows what is known)."""
+Exit codes: 0 answered, 1 undecided when the budget ran out or a metric never varied, 2 wrong input,
+130 Ctrl-C (which shows what is known)."""
 
 
 def run(

@@ -92,7 +92,7 @@ class Race:
         self.running: dict[Future[Ran], Ticket] = {}
         self.exhausted: set[str] = set()
         self.stuck = ""  # why it was stopped, where all that is open rests on what has not varied
-        self._recorded = 0  # results, by this race
+        self._recorded, self._next_look = 0, LEAST_PULLS  # results, by this race
         self._still: set[str] = set()
         self._stuck_since: int | None = None
 
@@ -122,8 +122,9 @@ class Race:
 
     def _looked(self) -> Iterator[Happening]:
         """Now and then: say what has not varied, and stop when more results would decide nothing."""
-        if not self.experiment.problem.learnt or self._recorded % LEAST_PULLS:
+        if not self.experiment.problem.learnt or self._recorded < self._next_look:
             return
+        self._next_look = self._recorded + LEAST_PULLS
         result = self.experiment.result()
         for name, arms in still(result).items():
             if name not in self._still:

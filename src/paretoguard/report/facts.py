@@ -297,7 +297,8 @@ def measured(facts: Facts) -> str:
     status = facts.status
     counts = {"waited for": status.pending, "expired without a result": status.expired, "retracted": status.retracted}
     others = "".join(f"; {number:,} {what}" for what, number in counts.items() if number)
-    return f"{status.samples:,} results count{others}."
+    count = "1 result counts" if status.samples == 1 else f"{status.samples:,} results count"
+    return f"{count}{others}."
 
 
 def settings(facts: Facts) -> list[tuple[str, str]]:

@@ -227,6 +227,6 @@ def _pictures(facts: Facts) -> dict[str, Picture]:
     for mesh in (part for axes in grown.axes for part in axes.collections):
         mesh.set_rasterized(False)
     since = "; ".join(f"{arm} after {first:,}" for arm, first in facts.since.items()) or "none yet"
-    title = f"Evidence for each arm over {result.samples:,} samples"
+    title = f"Evidence for each arm over {result.samples:,} sample{'' if result.samples == 1 else 's'}"
     found["growth"] = inline(grown, "growth", title, f"Certain for good, after so many samples: {since}.")
     return found
