@@ -428,3 +428,24 @@ def seen_by_browser(text: str, folder: Path, scheme: int) -> dict[str, Any]:
     done = subprocess.run(command, capture_output=True, text=True, encoding="utf-8", timeout=120, check=True)
     (title,) = re.findall(r"<title>(.*?)</title>", done.stdout)[:1]
     return dict(json.loads(html.unescape(title)))
+
+
+def test_a_dash_of_a_decided_arm_is_explained() -> None:
+    """With a tolerance on a constraint, only optimal arms are fixed from some sample on."""
+    storage = MemoryStorage()
+    asked = problem(2, ["a", "b", "c"], constraints={"least": "x0 >= 0.1"}, tolerance={"least": 0.05})
+    made = pg.Experiment.create("loose", asked, storage=storage, ticket_seconds=7_776_000)
+    for _ in range(200):
+        for arm, mean in zip(("a", "b", "c"), ([2.0, 1.0], [0.5, 1.8], [-3.0, 0.1]), strict=True):
+            made.tell(None, dict(zip(("x0", "x1"), mean, strict=True)), arm=arm)
+    facts = read("loose", storage)
+    assert {verdict.arm: verdict.status for verdict in facts.verdicts} == {
+        "a": "optimal",
+        "b": "dominated",
+        "c": "infeasible",
+    }
+    assert set(facts.since) == {"a"}
+    for text in (page(facts), markdown(facts)):
+        assert "A dash: the status holds by all results together" in text
+        assert "after 90 days" in text
+    assert "Report on a live experiment" in page(facts)
