@@ -54,6 +54,15 @@ class Recomputed:
         norm = math.sqrt(sum((a * self.sigma[name]) ** 2 for a, name in zip(row.coefficients, names, strict=True)))
         return row.bound - used, norm * self.sigma_u * math.sqrt(2 * self.g / self.pulls[arm])
 
+    def possible(self, row: Any) -> tuple[float, float]:
+        """The least and the greatest slack of all results that the noise allows."""
+        ends = [
+            sorted(a * end for end in self.problem.noise[name].support)
+            for a, name in zip(row.coefficients, self.problem.objectives, strict=True)
+            if a
+        ]
+        return row.bound - sum(high for _, high in ends), row.bound - sum(low for low, _ in ends)
+
     def distance(self, arm: str) -> float:
         """Distance to the constraints in standard deviations, given the exact coordinates."""
         problem = twin_problem(self.problem)
@@ -124,10 +133,11 @@ def tightest(again: Recomputed, verdict: Verdict) -> tuple[float, float] | None:
         assert not again.problem.constraints
         return None
     rows = [row for row in again.problem.constraints if row.label == verdict.constraint]
-    slacks = [again.slack(verdict.arm, row) for row in rows]
-    slack, half = min(slacks, key=lambda pair: abs(pair[0] - verdict.slack))  # type: ignore[operator]
+    slacks = [(*again.slack(verdict.arm, row), row) for row in rows]
+    slack, half, row = min(slacks, key=lambda found: abs(found[0] - verdict.slack))  # type: ignore[operator]
+    least, most = again.possible(row)
     assert (verdict.slack, verdict.slack_low, verdict.slack_high) == pytest.approx(
-        (slack, slack - half, slack + half), rel=1e-9, abs=1e-9
+        (slack, max(slack - half, least), min(slack + half, most)), rel=1e-9, abs=1e-9
     )
     return slack, half
 
