@@ -19,7 +19,7 @@ from typing import Any, NamedTuple, Protocol, cast, runtime_checkable
 from paretoguard.engine.evidence import Certified, Glr, HansonWright, Lil, Practical, Theorem
 from paretoguard.engine.evidence.learnt import LEAST_PULLS
 from paretoguard.engine.loop import NO_BUDGET
-from paretoguard.engine.policies import ECape, Game, Racing, TwoStage, Uniform
+from paretoguard.engine.policies import ECape, Game, Pitfall, Racing, TwoStage, Uniform
 from paretoguard.engine.space import Space
 from paretoguard.errors import SettingsError
 from paretoguard.problem import Problem
@@ -60,7 +60,7 @@ class Evidence(Protocol):
         """The kernel record for one problem and one delta."""
 
 
-ALGORITHMS: dict[str, type] = {kind.name: kind for kind in (ECape, TwoStage, Racing, Uniform, Game)}
+ALGORITHMS: dict[str, type] = {kind.name: kind for kind in (ECape, Pitfall, TwoStage, Racing, Uniform, Game)}
 EVIDENCE: dict[str, type] = {kind.name: kind for kind in (Certified, Practical, Lil, HansonWright, Theorem, Glr)}
 
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
 from paretoguard.engine.evidence.lil import threshold
-from paretoguard.engine.evidence.parts import Moment, moment
+from paretoguard.engine.evidence.parts import Moment, moment, ratio_bar
 from paretoguard.engine.evidence.widths import spread, use_widths
 from paretoguard.engine.jit import inner
 from paretoguard.engine.space import Space
@@ -68,3 +68,8 @@ def needed(evidence: GlrLevels, state: "State") -> float:
     for i in range(evidence.arms):
         growth += math.log(4.0 + math.log(float(state.counts[i])))
     return evidence.constant + 2.0 * evidence.noisy * growth
+
+
+@ratio_bar.register(GlrLevels)
+def _ratio_bar(evidence: GlrLevels, now: Moment, space: Space, state: "State") -> float:
+    return needed(evidence, state)

@@ -83,6 +83,15 @@ def is_steady(evidence: NamedTuple) -> bool:
 
 
 @part
+def ratio_bar(evidence: NamedTuple, now: Any, space: Space, state: "State") -> float:
+    """What half the weighted squared distance to means that make a claim wrong must reach, for every claim.
+
+    By default +inf: claims are looked at one by one.
+    """
+    raise TypeError(f"evidence {type(evidence).__name__} has no registered `ratio_bar`")
+
+
+@part
 def radius(evidence: NamedTuple, now: Any, space: Space, state: "State", i: int, c: int) -> float:
     """Half-width of the confidence interval of coordinate c of arm i, in engine units."""
     raise TypeError(f"evidence {type(evidence).__name__} has no registered `radius`")
@@ -139,6 +148,11 @@ def _in_any_case(evidence: NamedTuple, now: Any, space: Space, state: "State", i
 @is_steady.register(object)
 def _depends_on_time(evidence: NamedTuple) -> bool:
     return False
+
+
+@ratio_bar.register(object)
+def _one_by_one(evidence: NamedTuple, now: Any, space: Space, state: "State") -> float:
+    return math.inf
 
 
 @gap_radius.register(object)

@@ -8,7 +8,7 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
-from paretoguard.engine.evidence.parts import Moment, moment
+from paretoguard.engine.evidence.parts import Moment, moment, ratio_bar
 from paretoguard.engine.evidence.widths import spread, use_widths
 from paretoguard.engine.space import Space
 
@@ -45,6 +45,12 @@ def _moment(evidence: PracticalLevels, t: int) -> Moment:
 @spread.register(PracticalLevels)
 def _spread(evidence: PracticalLevels, state: "State", i: int, j: int) -> float:
     return math.sqrt(state.inverse[i] + state.inverse[j])
+
+
+@ratio_bar.register(PracticalLevels)
+def _ratio_bar(evidence: PracticalLevels, now: Moment, space: Space, state: "State") -> float:
+    """Where objectives are independent, squared distances may be added up over them."""
+    return now.bar if space.independent or space.noisy < 2 else math.inf
 
 
 use_widths(PracticalLevels)

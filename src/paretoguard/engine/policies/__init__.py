@@ -6,8 +6,9 @@ that the algorithm remembers, for which the functions of `parts` are registered.
 
 from paretoguard.engine.policies.ecape import ECape
 from paretoguard.engine.policies.game import Game
+from paretoguard.engine.policies.pitfall import Pitfall
 from paretoguard.engine.policies.racing import Racing
 from paretoguard.engine.policies.two_stage import TwoStage
 from paretoguard.engine.policies.uniform import Uniform
 
-__all__ = ["ECape", "Game", "Racing", "TwoStage", "Uniform"]
+__all__ = ["ECape", "Game", "Pitfall", "Racing", "TwoStage", "Uniform"]

@@ -1,0 +1,120 @@
+"""pitfall: pull an arm of the easiest way to be wrong, drawn by its share of the information about it.
+
+At equilibrium every way that holds up the answer costs the same, which is what the optimal shares of samples are
+defined by; no learner, no rate, nothing to tune (information-directed selection: You, Qin, Wang, Yang 2023). Stopping
+is `engine.pitfalls`': when no way to be wrong is open. docs/pitfall.md derives it.
+"""
+
+import math
+from dataclasses import dataclass
+from typing import ClassVar, NamedTuple
+
+import numpy as np
+from numpy import uint8
+from numpy.typing import NDArray
+
+from paretoguard.engine.claims import DOMINATED, INFEASIBLE, OPTIMAL
+from paretoguard.engine.draws import DECISIONS, uniforms
+from paretoguard.engine.evidence.parts import ratio_bar
+from paretoguard.engine.jit import inner
+from paretoguard.engine.pitfalls import NONE, Pitfalls, find_pitfall, forget, new_pitfalls
+from paretoguard.engine.policies.parts import answer, decide, queue_unseen, restart, select
+from paretoguard.engine.space import Space
+from paretoguard.engine.state import CLOCK, QUEUED, State, present, refresh
+from paretoguard.engine.stopping import partition
+from paretoguard.errors import SettingsError
+
+TASKS = ("e-cpsi", "cpsi")
+
+
+class PitfallMemory(NamedTuple):
+    """`pitfall` at work on one problem."""
+
+    pitfalls: Pitfalls
+
+
+@dataclass(frozen=True)
+class Pitfall:
+    """Pulls what tells most about the easiest way to be wrong; `task` "cpsi" finds the set of best arms alone."""
+
+    task: str = "e-cpsi"
+    name: ClassVar[str] = "pitfall"
+    by_position: ClassVar[bool] = True
+
+    def __post_init__(self) -> None:
+        if self.task not in TASKS:
+            raise ValueError(f"task is {self.task!r}, expected one of {', '.join(TASKS)}")
+
+    def fit(self, space: Space) -> PitfallMemory:
+        """Room to find the pitfall."""
+        is_loose = np.any(space.tolerance > 0) or np.any(space.row_tolerance > 0)
+        if self.task == "cpsi" and (space.compared < space.objectives or is_loose):
+            raise SettingsError(
+                "algorithm 'pitfall:task=cpsi' knows neither exact objectives, nor such as only guard, nor tolerances; "
+                "use 'pitfall', or leave them out"
+            )
+        return PitfallMemory(new_pitfalls(space, plain=self.task == "cpsi"))
+
+
+@restart.register(PitfallMemory)
+def _restart(policy: PitfallMemory) -> None:
+    forget(policy.pitfalls)
+
+
+@decide.register(PitfallMemory)
+def _decide(policy: PitfallMemory, evidence: NamedTuple, space: Space, state: State) -> int:
+    queued = queue_unseen(space, state)
+    if queued > 0:
+        return queued
+    refresh(evidence, space, state)
+    return select(policy, evidence, space, state)
+
+
+@select.register(PitfallMemory)
+def _select(policy: PitfallMemory, evidence: NamedTuple, space: Space, state: State) -> int:
+    kind = find_pitfall(evidence, present(evidence, state), space, state, policy.pitfalls)
+    if kind == NONE:
+        state.tally[QUEUED] = 0
+        return 0
+    starved = _starved(space, state)
+    if starved >= 0:
+        state.queue[0] = starved
+        state.tally[QUEUED] = 1
+        return 1
+    u, _ = uniforms(state.key, 0, state.tally[CLOCK], 0, DECISIONS)
+    arm, reached = -1, 0.0
+    for i in range(space.arms):
+        if policy.pitfalls.share[i] > 0.0:
+            arm = i
+            reached += policy.pitfalls.share[i]
+            if u < reached:
+                break
+    state.queue[0] = arm
+    state.tally[QUEUED] = 1
+    return 1
+
+
+@inner
+def _starved(space: Space, state: State) -> int:
+    """The least pulled arm, where it has fewer than sqrt(t/K) pulls; else -1.
+
+    Every mean is then right in the end, whatever the first results were; all of it takes at most sqrt(K t) pulls.
+    """
+    arm = 0
+    for i in range(space.arms):
+        if state.counts[i] < state.counts[arm]:
+            arm = i
+    n = float(state.counts[arm])
+    return arm if n * n * space.arms < state.tally[CLOCK] else -1
+
+
+@answer.register(PitfallMemory)
+def _answer(policy: PitfallMemory, evidence: NamedTuple, space: Space, state: State, statuses: NDArray[uint8]) -> None:
+    now = present(evidence, state)
+    bar = ratio_bar(evidence, now, space, state)
+    if bar == math.inf:
+        partition(now, space, state, statuses)
+        return
+    for i in range(space.arms):
+        outside = state.inside[i] == 0 and 0.5 * float(state.counts[i]) * state.eta[i] * state.eta[i] >= bar
+        statuses[i] = OPTIMAL if state.optimal[i] == 1 else INFEASIBLE if outside else DOMINATED

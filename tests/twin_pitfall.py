@@ -1,0 +1,170 @@
+"""The slow twin of `pitfall`: every way to be wrong and its cost, by trying all maps, from the definitions."""
+
+import itertools
+import math
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from twin import INF, Twin
+
+SAME = 1e-9  # costs that differ by less, relatively, tie
+NOTHING = 1e-20  # a cost that is 0 but for rounding
+
+
+class Way(NamedTuple):
+    """One way to be wrong about an arm: its cost, and each arm's share of the information about it."""
+
+    arm: int
+    kind: str
+    cost: float
+    shares: dict[int, float]
+
+
+def rise(
+    points: list[list[float]], counts: list[int], i: int, members: list[int]
+) -> Iterator[tuple[float, dict[int, float]]]:
+    """For each map of the members to coordinates: what it costs that i is above every member there."""
+    d = len(points[i])
+    for chosen in itertools.product(range(d), repeat=len(members)):
+        parts = {i: 0.0}
+        for c in range(d):
+            rivals = [j for j, place in zip(members, chosen, strict=True) if place == c]
+            x = _meeting_point(points, counts, i, rivals, c)
+            parts[i] += 0.5 * counts[i] * (points[i][c] - x) ** 2
+            for j in rivals:
+                parts[j] = 0.5 * counts[j] * max(0.0, points[j][c] - x) ** 2
+        yield sum(parts.values()), parts
+
+
+def _meeting_point(points: list[list[float]], counts: list[int], i: int, rivals: list[int], c: int) -> float:
+    """The x that minimises N_i (mean_i - x)^2 + sum_j N_j (mean_j - x)_+^2: the best mean of i and the k highest."""
+    highest = sorted(rivals, key=lambda j: -points[j][c])
+    tried = []
+    for k in range(len(highest) + 1):
+        taken = [i, *highest[:k]]
+        x = sum(counts[a] * points[a][c] for a in taken) / sum(counts[a] for a in taken)
+        cost = counts[i] * (points[i][c] - x) ** 2
+        tried.append((cost + sum(counts[j] * max(0.0, points[j][c] - x) ** 2 for j in rivals), x))
+    return min(tried)[1]
+
+
+def _shares(parts: dict[int, float], alone: int) -> dict[int, float]:
+    total = sum(parts.values())
+    return {a: part / total for a, part in parts.items() if part > 0.0} if total > NOTHING else {alone: 1.0}
+
+
+class Pitfall:
+    """`pitfall` on top of a twin that keeps the results, the evidence and the answer."""
+
+    def __init__(self, twin: Twin, level: float) -> None:
+        self.twin = twin
+        self.level = level  # what a feasibility weight must reach
+        problem = twin.problem
+        units = [self._unit(c) for c in problem.compared_noisy_places]
+        self.points = [
+            [twin.means[i][c] / units[c] for c in problem.compared_noisy_places] for i in range(problem.arms)
+        ]
+        self.slop = [problem.tolerance[c] / units[c] for c in problem.compared_noisy_places]
+        by_ratio = twin.evidence == "practical" and (problem.independent or problem.noisy < 2)
+        self.bar = level if by_ratio else INF
+
+    def _unit(self, c: int) -> float:
+        twin = self.twin
+        if not twin.problem.learnt[c]:
+            return 1.0
+        total = 0.0
+        for rows in twin.results:
+            mean = sum(row[c] for row in rows) / len(rows)
+            total += sum((row[c] - mean) ** 2 for row in rows) / max(1, len(rows) - 1)
+        return math.sqrt(total / twin.problem.arms) if total > 0.0 else 1.0
+
+    # --- costs ---
+    def crossing(self, i: int) -> float:
+        if any(self.twin.problem.learnt):
+            return max(0.0, self.twin.gamma[i] + self.level)
+        return 0.5 * self.twin.counts[i] * self.twin.eta[i] ** 2
+
+    def falling(self, i: int, j: int) -> float:
+        if self.twin.leads(i, j) == [INF] and self.twin.problem.compared_exact:
+            return INF
+        n, m = float(self.twin.counts[i]), float(self.twin.counts[j])
+        leads = (max(0.0, a - b + s) for a, b, s in zip(self.points[i], self.points[j], self.slop, strict=True))
+        return 0.5 * (n * m / (n + m)) * sum(lead * lead for lead in leads)
+
+    def rising(self, i: int) -> tuple[float, list[dict[int, float]]]:
+        """The least cost that i is undominated by O, and the shares of each map that has it."""
+        exact = self.twin.problem.compared_exact_places
+        x = self.twin.means[i]
+        members = [j for j in sorted(self.twin.O) if not any(x[c] > self.twin.means[j][c] for c in exact)]
+        if not self.points[i] and members:
+            return INF, []
+        found = list(rise(self.points, self.twin.counts, i, members))
+        least = min(cost for cost, _ in found)
+        return least, [_shares(parts, i) for cost, parts in found if cost <= least * (1.0 + SAME) + NOTHING]
+
+    # --- ways ---
+    def ways(self) -> Iterator[Way]:
+        """Those that are open."""
+        twin, by_claim = self.twin, self.bar == INF
+        for i in sorted(twin.O):
+            if self.is_open(self.crossing(i)) and not (by_claim and twin.gamma[i] >= 0.0):
+                yield Way(i, "leaves", self.crossing(i), {i: 1.0})
+        for i, j in itertools.permutations(sorted(twin.O), 2):
+            if self.is_open(self.falling(i, j)) and not (by_claim and twin.M_minus(i, j) >= 0.0):
+                total = twin.counts[i] + twin.counts[j]
+                shares = {i: twin.counts[j] / total, j: twin.counts[i] / total}
+                yield Way(i, "falls", self.falling(i, j), shares)
+        for i in set(range(twin.problem.arms)) - twin.O:
+            if by_claim and i not in twin.F and twin.gamma[i] >= 0.0:
+                continue
+            if by_claim and any(twin.m_minus(i, j) >= 0.0 for j in twin.O):
+                continue
+            own = 0.0 if i in twin.F else self.crossing(i)
+            rising, shares = self.rising(i)
+            if own >= rising * (1.0 - SAME) - NOTHING and self.is_open(own):
+                yield Way(i, "enters", own, {i: 1.0})
+            if rising >= own * (1.0 - SAME) - NOTHING and self.is_open(rising):
+                for one in shares:
+                    yield Way(i, "rises", rising, one)
+
+    def is_open(self, cost: float) -> bool:
+        return cost < self.bar
+
+    # --- the decision ---
+    def decisions(self, u: float) -> list[list[int]]:
+        """What may be decided with this random number: one decision, or several where ways tie."""
+        twin = self.twin
+        ways = list(self.ways())
+        if not ways:
+            return [[]]
+        fewest = min(twin.counts)
+        if fewest * fewest * twin.problem.arms < twin.t:
+            return [[twin.counts.index(fewest)]]
+        least = min(way.cost for way in ways)
+        return [self.pulled(way, u) for way in ways if way.cost <= least * (1.0 + SAME) + NOTHING]
+
+    def pulled(self, way: Way, u: float) -> list[int]:
+        if way.kind != "rises":
+            doubted = self.doubted(way.arm)
+            if doubted is not None:
+                return [doubted]
+        reached, arm = 0.0, -1
+        for arm in sorted(way.shares):
+            reached += way.shares[arm]
+            if u < reached:
+                break
+        return [arm]
+
+    def answer(self) -> list[int]:
+        """Codes 1 optimal, 2 dominated, 3 infeasible."""
+        twin = self.twin
+        if self.bar == INF:
+            return twin.answer()
+        outside = [i not in twin.F and self.crossing(i) >= self.bar for i in range(twin.problem.arms)]
+        return [1 if i in twin.O else 3 if outside[i] else 2 for i in range(twin.problem.arms)]
+
+    def doubted(self, i: int) -> int | None:
+        twin = self.twin
+        others = [j for j in sorted(twin.C) if j != i and twin.counts[j] < twin.counts[i] ** 0.8]
+        costs = [(self.falling(i, j), j) for j in others if self.falling(i, j) < math.log(twin.t)]
+        return min(costs)[1] if costs else None
