@@ -1,6 +1,5 @@
 """`pitfall`: costs against all answers and all maps, decisions against the slow twin, and what it does early on."""
 
-import itertools
 import math
 from typing import Any
 
@@ -8,7 +7,6 @@ import numpy as np
 import pytest
 
 import paretoguard as pg
-from paretoguard.engine.alternatives import alternative, nearest_alternative
 from paretoguard.engine.draws import DECISIONS, key, uniforms
 from paretoguard.engine.evidence.parts import moment
 from paretoguard.engine.jit import entry
@@ -16,12 +14,11 @@ from paretoguard.engine.loop import answer_now, decide_next, draw_reward, observ
 from paretoguard.engine.pitfalls import find_pitfall
 from paretoguard.engine.state import new_state, refresh
 from paretoguard.simulation.rewards import source
-from paretoguard.theory.bounds import lower_bound
 from random_problems import random_instance, with_unknown_scales
 from test_twin import EVIDENCE, twin_problem
 from twin import Twin
 from twin_evidence import TWINS, CertifiedTwin
-from twin_pitfall import Pitfall, rise
+from twin_pitfall import Pitfall
 
 INF = math.inf
 

@@ -58,7 +58,7 @@ class Pitfalls(NamedTuple):
     own: Floats  # [K] the cost of entering P; 0 inside
     bound: Floats  # [K] of the cost of each arm outside O, from below; +inf: it is closed, or too dear
     rival: NDArray[int64]  # [K] an arm of O for the bound, or -1
-    above: NDArray[uint8]  # [K] the arms of O that could dominate the arm at hand
+    above: NDArray[uint8]  # [K] the arms of O that dominate the arm at hand
     walk: Walk
 
 
@@ -112,6 +112,7 @@ def _look(space: Space, state: State, pitfalls: Pitfalls) -> None:
     _measure(space, state, pitfalls)
     for i in range(space.arms):
         pitfalls.counts[i] = float(state.counts[i])
+        pitfalls.above[i] = 0
         for c in range(space.compared):
             pitfalls.points[i, c] = state.means[i, c] / pitfalls.unit[c]
         if state.optimal[i] == 1:
@@ -119,7 +120,7 @@ def _look(space: Space, state: State, pitfalls: Pitfalls) -> None:
             size += 1
     pitfalls.found[KIND] = NONE
     pitfalls.found[SIZE] = size
-    if space.compared_exact == 0:
+    if pitfalls.plain:
         prepare(pitfalls.region, pitfalls.points, state.optimal, pitfalls.walk)
 
 
@@ -219,8 +220,10 @@ def _weakest_outside(
         if bar < math.inf or not _is_below_front(evidence, now, space, state, pitfalls, arm):
             cost = max(pitfalls.own[arm], _rising(space, state, pitfalls, arm, least))
             if cost < least:
-                _take(pitfalls, ENTERS if cost == pitfalls.own[arm] else RISES, arm, -1)
                 least = cost
+                _take(pitfalls, ENTERS if cost == pitfalls.own[arm] else RISES, arm, -1)
+                if cost > pitfalls.own[arm]:
+                    _share_rise(pitfalls, arm)  # the next arm walks in the same memory
 
 
 @inner
@@ -268,14 +271,13 @@ def _rising(space: Space, state: State, pitfalls: Pitfalls, i: int, limit: float
     for k in range(pitfalls.found[SIZE]):
         j = pitfalls.front[k]
         value = _rising_above(space, state, pitfalls, i, j)
+        pitfalls.above[j] = 1 if value > 0.0 else 0
         if value > best:
             best = value
             pitfalls.rival[i] = j
     if best >= limit:
         return math.inf
-    if space.compared_exact > 0:
-        for j in range(space.arms):
-            pitfalls.above[j] = 1 if state.optimal[j] == 1 and could_dominate(space, state, j, i) else 0
+    if not pitfalls.plain:  # it only rises: an arm that is not above it now costs nothing
         prepare(pitfalls.region, pitfalls.points, pitfalls.above, pitfalls.walk)
     return enter(pitfalls.region, pitfalls.points, pitfalls.counts, i, limit, pitfalls.walk)
 
@@ -317,35 +319,41 @@ def _doubt(now: Any, space: Space, state: State, pitfalls: Pitfalls) -> None:
 
 @inner
 def _write_shares(pitfalls: Pitfalls) -> None:
-    """N_a (d cost / d N_a) / cost of each arm a."""
+    """N_a (d cost / d N_a) / cost of each arm a; those of an arm that rises are written when it is found."""
     kind, i, j = pitfalls.found[KIND], pitfalls.found[ARM], pitfalls.found[OTHER]
-    for a in range(pitfalls.share.shape[0]):
-        pitfalls.share[a] = 0.0
-    if kind in (LEAVES, ENTERS, DOUBT):
-        pitfalls.share[i] = 1.0
-    elif kind == FALLS:
+    if kind == RISES:
+        return
+    _clear(pitfalls)
+    if kind == FALLS:
         total = pitfalls.counts[i] + pitfalls.counts[j]
         pitfalls.share[i] = pitfalls.counts[j] / total
         pitfalls.share[j] = pitfalls.counts[i] / total
-    elif kind == RISES:
-        _share_rise(pitfalls, i)
+    elif kind != NONE:
+        pitfalls.share[i] = 1.0
+
+
+@inner
+def _clear(pitfalls: Pitfalls) -> None:
+    for a in range(pitfalls.share.shape[0]):
+        pitfalls.share[a] = 0.0
 
 
 @inner
 def _share_rise(pitfalls: Pitfalls, i: int) -> None:
-    walk, points, total = pitfalls.walk, pitfalls.points, 0.0
+    walk, points, moved = pitfalls.walk, pitfalls.points, 0.0
+    _clear(pitfalls)
     for c in range(points.shape[1]):
         move = points[i, c] - walk.entered[c]
-        total += move * move
-    pitfalls.share[i] = total = pitfalls.counts[i] * total
+        moved += move * move
+    total = pitfalls.counts[i] * moved
+    pitfalls.share[i] = total
     for k in range(walk.size[0]):
         j, c = walk.members[k], walk.best[k]
         gap = max(0.0, points[j, c] - walk.entered[c])
         pitfalls.share[j] = pitfalls.counts[j] * gap * gap
         total += pitfalls.share[j]
-    if total > NOTHING:
-        for a in range(points.shape[0]):
-            pitfalls.share[a] /= total
-    else:
-        for a in range(points.shape[0]):
-            pitfalls.share[a] = 1.0 if a == i else 0.0
+    if not total > NOTHING:
+        _clear(pitfalls)
+        pitfalls.share[i], total = 1.0, 1.0
+    for a in range(points.shape[0]):
+        pitfalls.share[a] /= total
