@@ -1,5 +1,6 @@
 """`pitfall`: costs against all answers and all maps, decisions against the slow twin, and what it does early on."""
 
+import itertools
 import math
 from typing import Any
 
@@ -7,18 +8,19 @@ import numpy as np
 import pytest
 
 import paretoguard as pg
+from paretoguard.engine.alternatives import alternative, nearest_alternative
 from paretoguard.engine.draws import DECISIONS, key, uniforms
-from paretoguard.engine.evidence.parts import moment
 from paretoguard.engine.jit import entry
 from paretoguard.engine.loop import answer_now, decide_next, draw_reward, observe_result
-from paretoguard.engine.pitfalls import find_pitfall
-from paretoguard.engine.state import new_state, refresh
+from paretoguard.engine.pitfalls import DOUBT, ENTERS, FALLS, LEAVES, RISES, find_pitfall
+from paretoguard.engine.state import new_state, present, refresh
 from paretoguard.simulation.rewards import source
+from paretoguard.theory.bounds import lower_bound
 from random_problems import random_instance, with_unknown_scales
 from test_twin import EVIDENCE, twin_problem
 from twin import Twin
 from twin_evidence import TWINS, CertifiedTwin
-from twin_pitfall import Pitfall
+from twin_pitfall import Pitfall, rise
 
 INF = math.inf
 
@@ -29,11 +31,8 @@ def drawn(stream: Any, n: int) -> float:
 
 
 @entry
-def pitfall_of(evidence: Any, space: Any, state: Any, pitfalls: Any) -> float:
-    """The cost of the pitfall, by its shares: sum_a N_a (d cost/d N_a)."""
-    refresh(evidence, space, state)
-    find_pitfall(evidence, moment(evidence, 1), space, state, pitfalls)
-    return 0.0
+def find(evidence: Any, space: Any, state: Any, pitfalls: Any) -> int:
+    return find_pitfall(evidence, present(evidence, state), space, state, pitfalls)
 
 
 def compare(instance: pg.Instance, evidence: str, seed: int, decisions: int, problem: pg.Problem | None = None) -> None:
@@ -92,3 +91,155 @@ def test_the_engine_decides_as_the_twin_does_with_certified_evidence() -> None:
         instance = random_instance(rng)
         problem = with_unknown_scales(rng, instance.problem) if number % 3 == 0 else None
         compare(instance, "certified", number, decisions=100, problem=problem)
+
+
+# --- costs -----------------------------------------------------------------------------------------------------------
+
+
+def some(rng: np.random.Generator) -> pg.Problem:
+    """Up to five arms, up to three objectives, none or one to three constraints."""
+    K, d, m = int(rng.integers(1, 6)), int(rng.integers(1, 4)), int(rng.integers(0, 4))
+    A = rng.normal(size=(m, d))
+    return pg.Problem(
+        {f"x{c}": "max" for c in range(d)}, arms=[f"arm{i}" for i in range(K)], noise=pg.Gaussian(1.0),
+        constraints=(A, A @ rng.normal(size=d) * 0.2 + 0.5) if m else (), dependence="independent",
+    )  # fmt: skip
+
+
+def with_means(problem: pg.Problem, means: Any, counts: Any) -> Any:
+    """A state in which these are the means and counts, so that nothing is certain: delta is tiny."""
+    space = problem.space()
+    state, levels = new_state(space, key(0, 0)), pg.evidence.Practical().fit(1e-300, space)
+    for i, row in enumerate(means):
+        for _ in range(2):
+            observe_result(space, state, i, row)
+    settle(levels, space, state)
+    state.counts[:] = counts
+    state.tally[0] = counts.sum()
+    return space, levels, state
+
+
+@entry
+def settle(evidence: Any, space: Any, state: Any) -> None:
+    refresh(evidence, space, state)
+
+
+def cost_of_answers(problem: pg.Problem, twin: Twin) -> float:
+    """The largest, over all right answers, of the least cost of a way in which that answer is wrong."""
+    slow = Pitfall(twin, 0.0)
+    outside = [i for i in range(problem.space().arms) if i not in twin.O]
+    common = [slow.crossing(i) for i in twin.O] + [slow.falling(i, j) for i, j in itertools.permutations(twin.O, 2)]
+    rising = {i: min(cost for cost, _ in rise(slow.points, twin.counts, i, sorted(twin.O))) for i in outside}
+    best = 0.0
+    for reasons in itertools.product("DI", repeat=len(outside)):
+        costs = list(common)
+        for i, reason in zip(outside, reasons, strict=True):
+            costs.append(rising[i] if reason == "D" else 0.0 if i in twin.F else slow.crossing(i))
+        best = max(best, min(costs, default=INF))
+    return best
+
+
+def cost(pitfalls: Any, space: Any, state: Any) -> float:
+    """Of the pitfall found, from its kind and its shares alone."""
+    kind, i, j = (int(x) for x in pitfalls.found[:3])
+    n = state.counts.astype(float)
+    if kind in (LEAVES, ENTERS):
+        return 0.5 * n[i] * state.eta[i] ** 2
+    if kind == FALLS:
+        lead = np.maximum(state.means[i] - state.means[j], 0.0)
+        return float(0.5 * n[i] * n[j] / (n[i] + n[j]) * lead @ lead)
+    assert kind == RISES
+    return float(0.5 * np.sum((pitfalls.walk.entered - state.means[i]) ** 2) * n[i] / pitfalls.share[i])
+
+
+def test_the_cost_is_the_largest_over_all_answers_and_the_least_over_all_maps() -> None:
+    seen = set()
+    for number in range(2000):
+        rng = np.random.default_rng([41, number])
+        problem = some(rng)
+        K, d = len(problem.arms), len(problem.objectives)
+        means, counts = rng.normal(size=(K, d)), rng.integers(1, 60, size=K)
+        space, levels, state = with_means(problem, means, counts)
+        pitfalls = pg.policies.Pitfall().fit(space).pitfalls
+        twin = Twin(twin_problem(problem), "practical", 1e-300)
+        for i, row in enumerate(means.tolist()):
+            twin.observe(i, row)
+        twin.counts = counts.tolist()
+        twin.prepare()
+        expected = cost_of_answers(problem, twin)
+        kind = find(levels, space, state, pitfalls)
+        seen.add(kind)
+        if kind == DOUBT or expected > 600.0:  # near the bar nothing is open
+            continue
+        share = pitfalls.share.copy()
+        assert cost(pitfalls, space, state) == pytest.approx(expected, rel=1e-9)
+        assert share.sum() == pytest.approx(1.0)
+        grown = []
+        for a in range(K):  # shares are N_a (d cost / d N_a) / cost
+            both = []
+            for step in (-1e-6, 1e-6):
+                twin.counts = [n * (1.0 + step * (i == a)) for i, n in enumerate(counts.tolist())]
+                both.append(cost_of_answers(problem, twin))
+            grown.append((both[1] - both[0]) / 2e-6 / expected)
+        assert np.allclose(grown, share, atol=1e-4), (number, kind, grown, share)
+    assert seen >= {LEAVES, FALLS, RISES, ENTERS, DOUBT}
+
+
+def test_the_plain_task_has_the_nearest_other_set() -> None:
+    for number in range(500):
+        rng = np.random.default_rng([42, number])
+        problem = some(rng)
+        K, d = len(problem.arms), len(problem.objectives)
+        means, counts = rng.normal(size=(K, d)), rng.integers(1, 60, size=K)
+        space, levels, state = with_means(problem, means, counts)
+        found = alternative(K, d, len(space.region.b))
+        value = nearest_alternative(space.region, state.means, state.optimal, counts.astype(float), found)
+        pitfalls = pg.policies.Pitfall(task="cpsi").fit(space).pitfalls
+        kind = find(levels, space, state, pitfalls)
+        if kind not in (DOUBT, 0) and value > 1e-9:
+            assert np.allclose(pitfalls.share, counts * found.half / value, atol=1e-6), number
+
+
+# --- early rounds, and the end ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("rate", [0.0, 1.0])
+def test_outcomes_all_alike_starve_nobody(rate: float) -> None:
+    problem = pg.Problem(
+        {"x": "max", "y": "max"}, arms=["a", "b", "c"], noise=pg.Bernoulli(), constraints=["x >= 0.5"],
+        dependence="independent",
+    )  # fmt: skip
+    result = pg.identify(
+        problem, lambda arm: {"x": rate, "y": rate}, algorithm="pitfall", evidence="practical", budget=300
+    )
+    assert min(result.pulls.values()) >= math.isqrt(300 // 3) - 1
+    assert {verdict.status for verdict in result.verdicts.values()} == {"infeasible" if rate == 0.0 else "undecided"}
+
+
+def test_every_arm_is_pulled_as_often_as_the_root_of_the_time() -> None:
+    study = pg.simulate("explainability", algorithms="pitfall", evidence="practical", delta=1e-9, runs=50)
+    least = study.pulls.min(axis=1)
+    assert np.all(least >= np.sqrt(study.records["samples"] / 5) - 1)
+
+
+def test_pulls_settle_at_the_shares_of_the_easiest_answer() -> None:
+    bound = lower_bound(pg.instances.load("explainability"))
+    study = pg.simulate("explainability", algorithms="pitfall", evidence="practical", delta=1e-100, runs=40)
+    shares = (study.pulls / study.records["samples"][:, None]).mean(axis=0)
+    assert np.allclose(shares, list(bound.weights.values()), atol=0.03)
+    assert study.records["samples"].mean() < 1.06 * bound.value * 100 * math.log(10)
+
+
+@pytest.mark.parametrize("name", ["explainability", "two-stage-gap"])
+def test_the_plain_task_comes_near_its_own_bound(name: str) -> None:
+    bound = lower_bound(pg.instances.load(name), "cpsi").value
+    study = pg.simulate(name, algorithms="pitfall:task=cpsi", evidence="practical", delta=1e-30, runs=50)
+    assert study.records["samples"].mean() < 1.12 * bound * 30 * math.log(10)
+
+
+def test_bad_tasks_are_refused() -> None:
+    with pytest.raises(pg.SettingsError, match="task is 'psi', expected one of e-cpsi, cpsi"):
+        pg.simulate("explainability", algorithms="pitfall:task=psi", runs=1)
+    problem = pg.Problem({"x": "max", "y": "guard"}, arms=["a", "b"], noise=pg.Gaussian(1.0), constraints=["y <= 1"])
+    with pytest.raises(pg.SettingsError, match="'pitfall:task=cpsi' knows neither"):
+        pg.Trial(problem, algorithm="pitfall:task=cpsi", evidence="practical")

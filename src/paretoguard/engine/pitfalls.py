@@ -98,8 +98,7 @@ def find_pitfall(evidence: NamedTuple, now: Any, space: Space, state: State, pit
     least = _weakest_member(evidence, now, space, state, pitfalls, bar)
     least = _weakest_pair(evidence, now, space, state, pitfalls, bar, least)
     _weakest_outside(evidence, now, space, state, pitfalls, bar, least)
-    kind = pitfalls.found[KIND]
-    if kind in (LEAVES, FALLS, ENTERS):
+    if pitfalls.found[KIND] != NONE and not _is_below(space, state, pitfalls, pitfalls.found[ARM]):
         _doubt(now, space, state, pitfalls)
     _write_shares(pitfalls)
     return int(pitfalls.found[KIND])
@@ -292,6 +291,12 @@ def _is_below_front(evidence: NamedTuple, now: Any, space: Space, state: State, 
 
 
 # --- doubt -----------------------------------------------------------------------------------------------------------
+
+
+@inner
+def _is_below(space: Space, state: State, pitfalls: Pitfalls, i: int) -> bool:
+    """Is i below O, and this what the pitfall is about?"""
+    return bool(pitfalls.found[KIND] == RISES and _rising_bound(space, state, pitfalls, i) > 0.0)
 
 
 @inner
