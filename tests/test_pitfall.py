@@ -144,7 +144,7 @@ def cost(pitfalls: Any, space: Any, state: Any) -> float:
     kind, i, j = (int(x) for x in pitfalls.found[:3])
     n = state.counts.astype(float)
     if kind in (LEAVES, ENTERS):
-        return 0.5 * n[i] * state.eta[i] ** 2
+        return float(0.5 * n[i] * state.eta[i] ** 2)
     if kind == FALLS:
         lead = np.maximum(state.means[i] - state.means[j], 0.0)
         return float(0.5 * n[i] * n[j] / (n[i] + n[j]) * lead @ lead)

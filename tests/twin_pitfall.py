@@ -120,11 +120,11 @@ class Pitfall:
             if by_claim and any(twin.m_minus(i, j) >= 0.0 for j in twin.O):
                 continue
             own = 0.0 if i in twin.F else self.crossing(i)
-            rising, shares = self.rising(i)
+            rising, maps = self.rising(i)
             if own >= rising * (1.0 - SAME) - NOTHING and self.is_open(own):
                 yield Way(i, "enters", own, {i: 1.0})
             if rising >= own * (1.0 - SAME) - NOTHING and self.is_open(rising):
-                for one in shares:
+                for one in maps:
                     yield Way(i, "rises", rising, one)
 
     def is_open(self, cost: float) -> bool:

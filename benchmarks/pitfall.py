@@ -1,0 +1,186 @@
+"""`pitfall` beside the other algorithms: samples, and their ratio to the lower bound, for deltas from 0.1 to 1e-10.
+
+    python benchmarks/pitfall.py             goes on where it was stopped; writes benchmarks/results/pitfall.csv,
+                                             the picture docs/figures/pitfall and the tables of docs/pitfall.md
+    python benchmarks/pitfall.py --page      only the picture and the tables
+
+All named instances and ten random ones, chosen before anything was measured. Each line of the file is a kind of run.
+"""
+
+import math
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import rows
+from table import put
+
+import paretoguard as pg
+from paretoguard.report.canvas import figure_for, look, save
+from paretoguard.theory.bounds import lower_bound
+
+ROOT = Path(__file__).parent.parent
+RESULTS, PAGE = ROOT / "benchmarks" / "results" / "pitfall.csv", ROOT / "docs" / "pitfall.md"
+PICTURES = [ROOT / "docs" / "figures" / f"pitfall.{kind}" for kind in ("svg", "png")]
+NAMED = [
+    "two-stage-gap", "explainability", "racing-5", "racing-10", "simplex", "ordered", "cube", "covboost", "secukinumab",
+]  # fmt: skip
+RANDOM = [
+    "random:K=5,d=2,m=2,seed=1", "random:K=6,d=2,m=1,seed=2", "random:K=6,d=3,m=2,seed=3", "random:K=8,d=2,m=2,seed=1",
+    "random:K=8,d=3,m=3,seed=4", "random:K=10,d=3", "random:K=10,d=2,m=2,seed=5,noise=bernoulli",
+    "random:K=12,d=4,m=2,seed=6", "random:K=15,d=4,m=3,seed=2", "random:K=20,d=3,m=2,seed=7",
+]  # fmt: skip
+DELTAS = [0.1, 0.001, 1e-10]
+FIRST, EVIDENCE = ["e-cape", "pitfall"], ["practical", "certified"]
+OTHERS = ["two-stage", "racing", "uniform", "pitfall:task=cpsi"]
+RUNS, GAME_RUNS, GAME_SIZE = 1000, 20, 15
+LONGEST = 100  # times what the bound asks for: a rare run never ends, as only a tie is left to decide
+KIND = ("instance", "algorithm", "evidence", "delta")
+COLUMNS = (*KIND, "guarantee", "runs", "mean", "std", "error_cpsi", "error_ecpsi", "error_ecpsi_upper", "undecided")
+BARS = {"share": 0.9, "fewer": 0.85, "bound": 1.15, "certified": 1.8}
+
+
+def kinds() -> list[tuple[str, str, str, float]]:
+    """What is measured, what matters most first."""
+    names = [*NAMED, *RANDOM]
+    found = [(name, how, kind, delta) for kind in EVIDENCE for delta in DELTAS for how in FIRST for name in names]
+    found += [(name, how, kind, delta) for delta in DELTAS for kind in EVIDENCE for how in OTHERS for name in names]
+    small = [name for name in names if pg.instances.load(name).means.size <= GAME_SIZE]
+    return found + [(name, "game-cpsi", "glr", delta) for delta in DELTAS for name in small]
+
+
+def measure() -> None:
+    """One kind after the other; what is in the file already stays."""
+    done = rows.read(RESULTS) if RESULTS.exists() else []
+    seen = {tuple(row[key] for key in KIND) for row in done}
+    kept: list[Any] = list(done)
+    bounds: dict[tuple[str, str], float] = {}
+    for name, how, kind, delta in kinds():
+        if (name, how, kind, f"{delta:.6g}") in seen:
+            continue
+        task = "cpsi" if how in ("pitfall:task=cpsi", "game-cpsi") else "e-cpsi"
+        instance = pg.instances.load(name)
+        if (name, task) not in bounds:
+            bounds[name, task] = lower_bound(instance, task, time_limit=math.inf).value
+        least = bounds[name, task] * math.log(1.0 / delta)
+        runs = GAME_RUNS if how == "game-cpsi" else RUNS
+        study = pg.simulate(
+            instance, algorithms=how, evidence=kind, delta=delta, runs=runs, budget=int(LONGEST * least) + 10_000
+        )
+        row = study.summary()[0]
+        facts = {key: row[key] for key in COLUMNS} | {"instance": name, "evidence": kind, "algorithm": how}
+        kept.append({**facts, "bound": bounds[name, task], "ratio": row["mean"] / least})
+        rows.write(kept, RESULTS)
+        print(name, how, kind, f"{delta:g}: {row['mean']:,.0f} samples, {row['mean'] / least:.2f}", flush=True)
+
+
+# --- what it shows ---------------------------------------------------------------------------------------------------
+
+
+def column(table: list[dict[str, str]], what: str, how: str, kind: str, delta: float) -> dict[str, float]:
+    """One number for each instance."""
+    return {
+        row["instance"]: float(row[what])
+        for row in table
+        if (row["algorithm"], row["evidence"], float(row["delta"])) == (how, kind, delta)
+    }
+
+
+def headline(table: list[dict[str, str]]) -> dict[str, float]:
+    """The numbers that the bars are about."""
+    ecape, pitfall = (column(table, "mean", how, "practical", 0.1) for how in FIRST)
+    certified = column(table, "mean", "pitfall", "certified", 0.1)
+    fewer = [pitfall[name] / ecape[name] for name in pitfall]
+    errors = [float(row["error_ecpsi"]) / float(row["delta"]) for row in table if row["algorithm"] == "pitfall"]
+    return {
+        "share": float(np.mean([ratio <= 1.0 for ratio in fewer])),
+        "fewer": float(np.mean(fewer)),
+        "bound": max(column(table, "ratio", "pitfall", "practical", 1e-10).values()),
+        "certified": float(np.mean([certified[name] / ecape[name] for name in certified])),
+        "errors": max(errors),
+    }
+
+
+def bars_table(table: list[dict[str, str]]) -> str:
+    found = headline(table)
+    near = column(table, "ratio", "pitfall", "practical", 1e-10)
+    within = sum(ratio <= BARS["bound"] for ratio in near.values())
+    lines = ["| what | measured | bar | holds? |", "|---|---:|---:|---|"]
+    for what, key, text, holds in (
+        ("instances where `pitfall` needs no more than `e-cape`, δ = 0.1", "share", "{:.0%}", found["share"] >= 0.9),
+        ("its samples over those of `e-cape`, δ = 0.1, on average", "fewer", "{:.2f}", found["fewer"] <= 0.85),
+        ("its ratio to the lower bound, δ = 1e-10, at most", "bound", "{:.2f}", found["bound"] <= 1.15),
+        ("with `certified`, over `practical` of `e-cape`, on average", "certified", "{:.2f}", found["certified"] <= 1.8),
+    ):  # fmt: skip
+        said = "yes" if holds else f"no: on {within} of {len(near)} instances" if key == "bound" else "no"
+        lines.append(f"| {what} | {text.format(found[key])} | {text.format(BARS[key])} | {said} |")
+    return "\n".join(lines)
+
+
+def ratios_table(table: list[dict[str, str]], kind: str) -> str:
+    """Ratios to the lower bound: e-cAPE and pitfall, for each delta."""
+    lines = [
+        "| instance | T | " + " | ".join(f"{how}, {delta:g}" for delta in DELTAS for how in FIRST) + " |",
+        "|---|---:|" + "---:|" * (len(DELTAS) * len(FIRST)),
+    ]
+    for name in [*NAMED, *RANDOM]:
+        bound = column(table, "bound", "pitfall", "practical", 0.1).get(name)
+        cells = [column(table, "ratio", how, kind, delta).get(name) for delta in DELTAS for how in FIRST]
+        shown = " | ".join("–" if cell is None else f"{cell:.2f}" for cell in cells)
+        lines.append(f"| `{name}` | {bound:,.0f} | {shown} |")
+    return "\n".join(lines)
+
+
+def others_table(table: list[dict[str, str]]) -> str:
+    """Samples of the others over those of pitfall, at delta = 0.1; geometric means over what was measured."""
+    lines = ["| algorithm | evidence | instances | samples over those of `pitfall` |", "|---|---|---:|---:|"]
+    for how, kind in [*((how, kind) for how in (*FIRST, *OTHERS) for kind in EVIDENCE), ("game-cpsi", "glr")]:
+        ours = column(table, "mean", "pitfall", kind if kind in EVIDENCE else "practical", 0.1)
+        theirs = column(table, "mean", how, kind, 0.1)
+        if how != "pitfall" and theirs:
+            mean = math.exp(float(np.mean([math.log(theirs[name] / ours[name]) for name in theirs])))
+            lines.append(f"| `{how}` | `{kind}` | {len(theirs)} | {mean:.2f} |")
+    return "\n".join(lines)
+
+
+def draw(table: list[dict[str, str]]) -> None:
+    """Ratio to the lower bound against delta, one line an instance."""
+    with look():
+        figure = figure_for(None, 7.0, 3.4)
+        panels: Any = figure.subplots(1, 2, sharey=True)
+        for panel, how in zip(panels, FIRST, strict=True):
+            for name in [*RANDOM, *NAMED]:
+                points = [(delta, column(table, "ratio", how, "practical", delta).get(name)) for delta in DELTAS]
+                drawn = [(math.log10(1.0 / delta), ratio) for delta, ratio in points if ratio is not None]
+                is_named = name in NAMED
+                style: dict[str, Any] = {
+                    "color": "#0072b2" if is_named else "#999999",
+                    "marker": "o" if is_named else "s",
+                }
+                panel.plot(*zip(*drawn, strict=True), markersize=3, linewidth=1, **style)
+            panel.axhline(1.0, color="black", linewidth=0.8, linestyle="--")
+            panel.set_title(how)
+            panel.set_xlabel("log10(1/δ)")
+        panels[0].set_ylabel("mean samples over the lower bound")
+        for place in PICTURES:
+            save(figure, place)
+
+
+def main() -> int:
+    if "--page" not in sys.argv:
+        measure()
+    table = rows.read(RESULTS)
+    draw(table)
+    tables = {
+        "bars": bars_table(table),
+        "practical": ratios_table(table, "practical"),
+        "certified": ratios_table(table, "certified"),
+        "others": others_table(table),
+    }
+    PAGE.write_text(put(PAGE.read_text(encoding="utf-8"), tables), encoding="utf-8")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
