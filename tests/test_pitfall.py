@@ -240,6 +240,9 @@ def test_the_plain_task_comes_near_its_own_bound(name: str) -> None:
 def test_bad_tasks_are_refused() -> None:
     with pytest.raises(pg.SettingsError, match="task is 'psi', expected one of e-cpsi, cpsi"):
         pg.simulate("explainability", algorithms="pitfall:task=psi", runs=1)
+    for option in ("catch_up=2", "explore=-1"):
+        with pytest.raises(pg.SettingsError, match="expected a number from 0 to 1"):
+            pg.simulate("explainability", algorithms=f"pitfall:{option}", runs=1)
     problem = pg.Problem({"x": "max", "y": "guard"}, arms=["a", "b"], noise=pg.Gaussian(1.0), constraints=["y <= 1"])
     with pytest.raises(pg.SettingsError, match="'pitfall:task=cpsi' knows neither"):
         pg.Trial(problem, algorithm="pitfall:task=cpsi", evidence="practical")

@@ -36,8 +36,8 @@ Algorithms = Annotated[
     list[str] | None,
     typer.Option(
         metavar="NAME",
-        help="What chooses the next arm: e-cape, two-stage, racing, uniform, game-cpsi; repeat it, or use commas. "
-        "\\[default: the file's, else e-cape]",
+        help="What chooses the next arm: e-cape, pitfall, two-stage, racing, uniform, game-cpsi; repeat it, or use "
+        "commas. \\[default: the file's, else e-cape]",
     ),
 ]
 Evidences = Annotated[

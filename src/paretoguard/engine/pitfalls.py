@@ -40,7 +40,6 @@ from paretoguard.engine.stopping import is_candidate
 Floats = NDArray[float64]
 NONE, LEAVES, FALLS, RISES, ENTERS, DOUBT = 0, 1, 2, 3, 4, 5
 KIND, ARM, OTHER, SIZE = 0, 1, 2, 3  # entries of Pitfalls.found
-CATCH_UP = 0.8
 NOTHING = 1e-20  # a cost that is 0 but for rounding: it has no shares
 
 
@@ -48,6 +47,7 @@ class Pitfalls(NamedTuple):
     """Memory to find the pitfall with; what is remembered between decisions changes the speed only."""
 
     plain: bool  # the plain problem?
+    catch_up: float  # see `_doubt`
     region: Polyhedron  # where an arm must be to be among the best: P in the plain problem, else anywhere
     found: NDArray[int64]  # [4] the pitfall: its kind and up to two arms; and how many arms O has
     front: NDArray[int64]  # [K] the arms of O
@@ -62,12 +62,13 @@ class Pitfalls(NamedTuple):
     walk: Walk
 
 
-def new_pitfalls(space: Space, *, plain: bool) -> Pitfalls:
+def new_pitfalls(space: Space, *, plain: bool, catch_up: float) -> Pitfalls:
     """Nothing remembered yet."""
     K, d = space.arms, space.compared
     region = space.region if plain else polyhedron(np.zeros((0, d)), np.zeros(0))
     return Pitfalls(
         plain=plain,
+        catch_up=catch_up,
         region=region,
         found=np.zeros(4, dtype=int64),
         front=np.zeros(K, dtype=int64),
@@ -304,12 +305,12 @@ def _doubt(now: Any, space: Space, state: State, pitfalls: Pitfalls) -> None:
     """Let an arm that may yet dominate the arm in question catch up.
 
     Were it to dominate, nothing else about the arm would have to be known: but while it lacks pulls its mean may be off
-    and hide that. In doubt is an arm j, not certified infeasible, for which being above i would cost less than log t,
-    and N_j < N_i^CATCH_UP: that happens by chance about once in t, and takes a vanishing share of the pulls.
+    and hide that. In doubt is an arm j, not certified infeasible, if being above i would cost less than log t and
+    N_j < N_i^catch_up: it takes a vanishing share of the pulls.
     """
     i = pitfalls.found[ARM]
     least, arm = math.log(float(state.tally[CLOCK])), -1
-    enough = pitfalls.counts[i] ** CATCH_UP
+    enough = pitfalls.counts[i] ** pitfalls.catch_up
     for j in range(space.arms):
         if j != i and pitfalls.counts[j] < enough and is_candidate(now, state, j):
             cost = falling(space, state, pitfalls, i, j)

@@ -7,6 +7,7 @@ is `engine.pitfalls`': when no way to be wrong is open. docs/pitfall.md derives 
 
 import math
 from dataclasses import dataclass
+from numbers import Real
 from typing import ClassVar, NamedTuple
 
 import numpy as np
@@ -30,20 +31,30 @@ TASKS = ("e-cpsi", "cpsi")
 class PitfallMemory(NamedTuple):
     """`pitfall` at work on one problem."""
 
+    explore: float
     pitfalls: Pitfalls
 
 
 @dataclass(frozen=True)
 class Pitfall:
-    """Pulls what tells most about the easiest way to be wrong; `task` "cpsi" finds the set of best arms alone."""
+    """Pulls what tells most about the easiest way to be wrong; `task` "cpsi" finds the set of best arms alone.
+
+    An arm that may dominate the one in question catches up to its count to the power `catch_up` (0: never), and each
+    has at least `explore` sqrt(t/K) pulls.
+    """
 
     task: str = "e-cpsi"
+    catch_up: float = 0.8
+    explore: float = 1.0
     name: ClassVar[str] = "pitfall"
     by_position: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         if self.task not in TASKS:
             raise ValueError(f"task is {self.task!r}, expected one of {', '.join(TASKS)}")
+        for name, given in (("catch_up", self.catch_up), ("explore", self.explore)):
+            if isinstance(given, bool) or not isinstance(given, Real) or not 0.0 <= given <= 1.0:
+                raise ValueError(f"{name} is {given!r}, expected a number from 0 to 1")
 
     def fit(self, space: Space) -> PitfallMemory:
         """Room to find the pitfall."""
@@ -53,7 +64,8 @@ class Pitfall:
                 "algorithm 'pitfall:task=cpsi' knows neither exact objectives, nor such as only guard, nor tolerances; "
                 "use 'pitfall', or leave them out"
             )
-        return PitfallMemory(new_pitfalls(space, plain=self.task == "cpsi"))
+        pitfalls = new_pitfalls(space, plain=self.task == "cpsi", catch_up=float(self.catch_up))
+        return PitfallMemory(float(self.explore), pitfalls)
 
 
 @restart.register(PitfallMemory)
@@ -76,7 +88,7 @@ def _select(policy: PitfallMemory, evidence: NamedTuple, space: Space, state: St
     if kind == NONE:
         state.tally[QUEUED] = 0
         return 0
-    starved = _starved(space, state)
+    starved = _starved(policy, space, state)
     if starved >= 0:
         state.queue[0] = starved
         state.tally[QUEUED] = 1
@@ -95,8 +107,8 @@ def _select(policy: PitfallMemory, evidence: NamedTuple, space: Space, state: St
 
 
 @inner
-def _starved(space: Space, state: State) -> int:
-    """The least pulled arm, where it has fewer than sqrt(t/K) pulls; else -1.
+def _starved(policy: PitfallMemory, space: Space, state: State) -> int:
+    """The least pulled arm, where it has fewer than explore sqrt(t/K) pulls; else -1.
 
     Every mean is then right in the end, whatever the first results were; all of it takes at most sqrt(K t) pulls.
     """
@@ -105,7 +117,8 @@ def _starved(space: Space, state: State) -> int:
         if state.counts[i] < state.counts[arm]:
             arm = i
     n = float(state.counts[arm])
-    return arm if n * n * space.arms < state.tally[CLOCK] else -1
+    wanted = policy.explore * policy.explore * float(state.tally[CLOCK])
+    return arm if n * n * space.arms < wanted else -1
 
 
 @answer.register(PitfallMemory)
