@@ -103,8 +103,8 @@ def headline(table: list[dict[str, str]]) -> dict[str, float]:
     return {
         "share": float(np.mean([ratio <= 1.0 for ratio in fewer])),
         "fewer": float(np.mean(fewer)),
-        "bound": max(column(table, "ratio", "pitfall", "practical", 1e-10).values()),
-        "certified": float(np.mean([certified[name] / ecape[name] for name in certified])),
+        "bound": max(column(table, "ratio", "pitfall", "practical", 1e-10).values(), default=math.nan),
+        "certified": float(np.mean([certified[name] / ecape[name] for name in certified] or [math.nan])),
         "errors": max(errors),
     }
 
@@ -182,7 +182,7 @@ def draw(table: list[dict[str, str]]) -> None:
     """Ratio to the lower bound against delta, one line an instance."""
     with look():
         figure = figure_for(None, 7.0, 3.4)
-        panels: Any = figure.subplots(1, 2, sharey=True)
+        panels: Any = figure.subplots(1, 2, sharex=True, sharey=True)
         for panel, how in zip(panels, FIRST, strict=True):
             for name in [*RANDOM, *NAMED]:
                 points = [(delta, column(table, "ratio", how, "practical", delta).get(name)) for delta in DELTAS]
@@ -197,6 +197,9 @@ def draw(table: list[dict[str, str]]) -> None:
             panel.set_title(how)
             panel.set_xlabel("log10(1/δ)")
         panels[0].set_ylabel("mean samples over the lower bound")
+        panels[1].plot([], [], color="#0072b2", marker="o", markersize=3, label="named instances")
+        panels[1].plot([], [], color="#999999", marker="s", markersize=3, label="random instances")
+        panels[1].legend(frameon=False)
         for place in PICTURES:
             save(figure, place)
 

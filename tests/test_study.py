@@ -132,7 +132,7 @@ def test_identify_fed_the_rewards_of_a_simulated_run_makes_the_same_pulls(algori
     [
         (
             {"algorithms": "e-capes"},
-            "not one of those built: e-cape, two-stage, racing, uniform, game-cpsi; did you mean 'e-cape'?",
+            "not one of those built: e-cape, pitfall, two-stage, racing, uniform, game-cpsi; did you mean 'e-cape'?",
         ),
         ({"evidence": "certain"}, "evidence 'certain' is not one of those built: certified, practical, lil"),
         ({"delta": 1.0}, "delta is 1.0; it is the error probability you accept, a number between 0 and 1"),
