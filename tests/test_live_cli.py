@@ -7,6 +7,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -39,6 +40,7 @@ def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Run:
     """A command, in a folder of its own with a problem file and a database."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("PARETOGUARD_STORAGE", "sqlite:///trial.db")
+    monkeypatch.setattr("paretoguard.cli.live.compiling", nullcontext)  # what is said depends on what ran before
     (tmp_path / "ab.toml").write_text(PROBLEM, encoding="utf-8")
     (tmp_path / "arm.toml").write_text(PROBLEM.replace("x =", "arm ="), encoding="utf-8")
     (tmp_path / "bytes.jsonl").write_bytes(b"{}\xff\n")
@@ -513,3 +515,60 @@ def test_verify_finds_what_was_changed_later(begun: Run, tmp_path: Path, stateme
     assert "the ledger was changed after it was written" in result.stderr
     assert words in result.stderr
     assert json.loads(begun("status ab --verify --json").stdout)["audit"]["sound"] is False
+
+
+TAMPERED = "UPDATE paretoguard_event SET line = replace(line, '\"x\":1.0', '\"x\":2.0') WHERE sequence = 3"
+
+
+@pytest.fixture
+def tampered(begun: Run, tmp_path: Path) -> Run:
+    """… of which a result was changed by hand."""
+    begun("create ab.toml --name sure --evidence certified")
+    begun("ask sure -n 3")
+    begun("tell sure", "ticket,x,y\n0,1,1\n1,1,1\n")
+    with sqlite3.connect(tmp_path / "trial.db") as connection:
+        connection.execute(TAMPERED)
+    connection.close()
+    return begun
+
+
+def test_a_changed_ledger_takes_nothing_more(tampered: Run) -> None:
+    words = ("the ledger of 'sure' was changed after it was written: event 3 does not have the hash",)
+    for line in ("ask sure", "tell sure 2 x=1 y=1", "retract sure 0 --reason oops --blind"):
+        is_refused(tampered(line), *words)
+    assert tampered("ask ab").exit_code == 0  # the others are as they were
+
+
+@pytest.mark.parametrize("more", ["", " --verify"])
+def test_a_changed_ledger_has_no_guarantee(tampered: Run, more: str) -> None:
+    none = "none: the ledger was changed after it was written"
+    shown = tampered("status sure" + more)
+    assert shown.exit_code == 2
+    assert shown.stdout.startswith(f"error: {none[6:]}: event 3 does not have the hash")
+    assert f"Guarantee: {none}" in shown.stdout
+    assert "finite-sample" not in shown.stdout.partition("Assumed:")[0].replace("(finite-sample)", "")
+    assert shown.stderr.startswith(f"error: {none[6:]}: event 3")
+    told = tampered("status sure --json" + more)
+    found = json.loads(told.stdout)
+    assert told.exit_code == 2
+    assert found["guarantee"] == found["result"]["guarantee"] == none
+    assert {verdict["guarantee"] for verdict in found["result"]["verdicts"].values()} == {none}
+    assert found["audit"]["sound"] is found["audit"]["whole"] is False
+
+
+def test_a_report_on_a_changed_ledger_promises_nothing(tampered: Run) -> None:
+    none = "none: the ledger was changed after it was written"
+    page = tampered("report sure")
+    assert page.exit_code == 2
+    assert f"guarantee: {none}" in page.stdout
+    assert "the ledger was changed after it was written: event 3" in page.stderr
+    assert json.loads(tampered("report sure --json").stdout)["guarantee"]["label"] == none
+
+
+def test_last_events_that_were_taken_away_are_missed(begun: Run, tmp_path: Path) -> None:
+    begun("tell ab 0 x=1 y=1")
+    with sqlite3.connect(tmp_path / "trial.db") as connection:
+        connection.execute("DELETE FROM paretoguard_event WHERE sequence = 3")
+    connection.close()
+    is_refused(begun("ask ab"), "event 3 is missing: event 3 was recorded, but the last one is event 2")
+    assert begun("status ab").exit_code == 2

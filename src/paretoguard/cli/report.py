@@ -54,9 +54,11 @@ def report(
     if out is None:
         sys.stdout.write(text)
         sys.stdout.flush()
-        return
-    write_whole([text], out)
-    remarks().print(f"report: {out}", soft_wrap=True)
+    else:
+        write_whole([text], out)
+        remarks().print(f"report: {out}", soft_wrap=True)
+    if facts.broken:
+        raise fail(f"the ledger was changed after it was written: {facts.broken}; the report says so")
 
 
 def _format(style: str | None, out: Path | None) -> str:

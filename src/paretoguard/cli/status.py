@@ -9,6 +9,7 @@ from paretoguard.cli.ledgers import Name, Place, address, ledgers, moment, shown
 from paretoguard.cli.options import Json
 
 if TYPE_CHECKING:
+    from paretoguard.experiment.audit import Audit
     from paretoguard.experiment.experiment import Experiment, Status
     from paretoguard.experiment.storage import Storage
 
@@ -18,8 +19,8 @@ EXAMPLES = """[bold]Examples[/bold]
   paretoguard status phase-2 --verify --expect 04fcc0…    (a hash from the minutes, in full)
   paretoguard status phase-2 --json
 
---verify reads the whole ledger: is it as it was written, and do its results, worked out anew by other code, support
-what is claimed? Exit code 2 if not."""
+Exit code 2 if the ledger is not as it was written. --verify also works out anew, by other code, if its results support
+what is claimed; exit code 2 if not."""
 LIST_EXAMPLES = """[bold]Examples[/bold]
   paretoguard list
   paretoguard list --storage postgresql://me@server/trials --json"""
@@ -37,19 +38,25 @@ def status(
     json: Json = False,
 ) -> None:
     """Show what is certain so far, what is still open, and where the ledger stands."""
-    from paretoguard.cli.screen import answers, print_json
+    from paretoguard.cli.live import compiling
+    from paretoguard.cli.screen import answers, print_json, remarks
     from paretoguard.cli.verdicts import print_result
+    from paretoguard.experiment.labels import CHANGED
 
     if expect is not None and not verify:
         raise fail("--expect is checked by --verify only; give both")
-    with ledgers(storage) as place:
-        experiment, found = _read(place, name, verify, expect)
-    if experiment is None:
-        assert found is not None
+    with compiling(remarks()), ledgers(storage) as place:
+        audit, experiment = _read(place, name, verify, expect)
+        looked = None if experiment is None else (experiment.result(), experiment.status())
+    found = None if audit is None else audit._asdict()
+    if not json and audit is not None and not audit.whole:
+        answers().print(f"error: {audit.said}\nguarantee: {CHANGED}\n", soft_wrap=True)  # before all else
+    if experiment is None or looked is None:
+        assert audit is not None
         if json:
-            print_json({"name": name, "audit": found})
-        raise fail(str(found["said"]))
-    result, stand = experiment.result(), experiment.status()
+            print_json({"name": name, **({} if audit.whole else {"guarantee": CHANGED}), "audit": found})
+        raise fail(audit.said)
+    result, stand = looked
     waiting = [shown(ticket) for ticket in experiment.pending()]
     if json:
         print_json(
@@ -62,27 +69,21 @@ def status(
         left = "".join(f"; {count:,} {what}" for what, count in _left_out(stand) if count)
         screen.print(f"results: {stand.samples:,}{waits if stand.pending else ''}{left}", soft_wrap=True)
         screen.print(f"ledger: {stand.sequence:,} events, hash {stand.hash}", soft_wrap=True)
-        if found is not None and found["sound"]:
-            screen.print(found["said"], soft_wrap=True)
-    if found is not None and not found["sound"]:
-        raise fail(str(found["said"]))
+        if audit is not None and audit.sound:
+            screen.print(audit.said, soft_wrap=True)
+    if audit is not None and not audit.sound:
+        raise fail(audit.said)
 
 
 def _left_out(stand: "Status") -> list[tuple[str, int]]:
     return [("expired without a result", stand.expired), ("retracted", stand.retracted)]
 
 
-def _read(
-    place: "Storage", name: str, verify: bool, expect: str | None
-) -> tuple["Experiment | None", dict[str, Any] | None]:
-    """The experiment at this moment, on a copy, so that all that is shown is of one moment; and its audit."""
+def _read(place: "Storage", name: str, verify: bool, expect: str | None) -> tuple["Audit | None", "Experiment | None"]:
+    """The audit; and the experiment at this moment, on a copy, so that all that is shown is of one moment."""
     from paretoguard.experiment import audit
-    from paretoguard.experiment.experiment import Experiment
 
-    if not verify:
-        return Experiment.at(name, list(place.events(name))), None
-    found, experiment = audit.verify(name, place, expect)
-    return experiment, found._asdict()
+    return audit.verify(name, place, expect) if verify else audit.glance(name, place)
 
 
 def list_(storage: Place = None, json: Json = False) -> None:

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 
 from paretoguard.errors import LedgerError, SettingsError
-from paretoguard.experiment.events import ASKED, CREATED, RETRACTED, STOPPED, TOLD, Entry, first_break
+from paretoguard.experiment.events import ASKED, CREATED, RETRACTED, STOPPED, TOLD, Entry, Event, first_break
 from paretoguard.experiment.experiment import Experiment
 from paretoguard.experiment.storage import Storage
 from paretoguard.verdict import UNDECIDED
@@ -23,6 +23,7 @@ class Audit(NamedTuple):
     recomputed: bool = False  # were the claims worked out anew? Not with every evidence
     claims: Mapping[str, bool] = {}  # of each arm that is decided: do the results support its status?
     recorded: Mapping[int, Mapping[str, bool]] = {}  # the same of what each event 'stopped' says
+    whole: bool = True  # is the chain of hashes?
 
 
 def audit(experiment: Experiment, expected: str | None = None) -> Audit:
@@ -31,20 +32,38 @@ def audit(experiment: Experiment, expected: str | None = None) -> Audit:
 
 
 def verify(name: str, storage: Storage, expected: str | None = None) -> tuple[Audit, Experiment | None]:
-    """Audit a ledger as it stands at this moment; and the experiment at this moment, if there is no doubt about it."""
+    """Audit a ledger as it stands at this moment; and the experiment at this moment, if its events make sense."""
     head = storage.head(name)  # before the events: more may come meanwhile
     events = list(storage.events(name))
     if broken := first_break(events, head):
-        return Audit(False, f"the ledger was changed after it was written: {broken}"), None
+        return _of_changed(name, events, broken)
     whole = f"the chain of hashes is whole ({len(events):,} events)"
     try:
-        experiment = Experiment.at(name, events)
+        experiment = Experiment.at(name, events, "")
     except LedgerError as error:
         return Audit(False, f"{whole}, but {error}"), None
     if expected is not None and all(event.hash != expected.strip().lower() for event in events):
         said = f"{whole}, but no event of it has the hash {expected.strip()}: it was written anew"
         return Audit(False, said), experiment
     return _of_claims(experiment, [event.read() for event in events], whole), experiment
+
+
+def glance(name: str, storage: Storage) -> tuple[Audit | None, Experiment | None]:
+    """The experiment at this moment, as `verify` has it; of the audit only what is wrong with the chain, if so."""
+    head = storage.head(name)
+    events = list(storage.events(name))
+    if broken := first_break(events, head, reads=False):
+        return _of_changed(name, events, broken)
+    return None, Experiment.at(name, events, "")
+
+
+def _of_changed(name: str, events: list[Event], broken: str) -> tuple[Audit, Experiment | None]:
+    """What is said of a ledger that was changed: it may still be looked at, if its events make sense."""
+    found = Audit(False, f"the ledger was changed after it was written: {broken}", whole=False)
+    try:
+        return found, Experiment.at(name, events, broken)
+    except LedgerError:
+        return found, None
 
 
 def _of_claims(experiment: Experiment, entries: list[Entry], whole: str) -> Audit:

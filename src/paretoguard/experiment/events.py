@@ -144,19 +144,26 @@ def moment(seconds: float) -> str:
     return datetime.fromtimestamp(seconds, UTC).isoformat(timespec="seconds").replace("+00:00", "Z")
 
 
-def first_break(events: Iterable[Event], head: tuple[int, str] | None = None) -> str:
-    """What is wrong with a chain of events from the first on; empty if nothing is.
+def first_break(
+    events: Iterable[Event],
+    head: tuple[int, str] | None = None,
+    *,
+    before: tuple[int, str] = (0, START),
+    reads: bool = True,
+) -> str:
+    """What is wrong with a chain of events from the first on, or from that after event `before`; empty if nothing is.
 
     `head` is the number and the hash of an event that must be among them: what the storage said before they were read,
-    or what somebody wrote down. Without it nobody can tell that the last events were taken away.
+    or what somebody wrote down. Without it nobody can tell that the last events were taken away. Who reads the events
+    anyway, and so sees their numbers, need not have them read here.
     """
-    last, expected = START, 1
+    expected, last = before[0] + 1, before[1]
     for event in events:
         if event.sequence != expected:
             return f"event {expected} is missing: event {event.sequence} follows event {expected - 1}"
         if seal(last, event.line) != event.hash:
             return f"event {event.sequence} does not have the hash that its content and the events before it give"
-        if event.read().sequence != event.sequence:
+        if reads and event.read().sequence != event.sequence:
             return f"event {event.sequence} says of itself that it is event {event.read().sequence}"
         if head is not None and event.sequence == head[0] and event.hash != head[1]:
             return f"event {event.sequence} has the hash {event.hash}, but {head[1]} was recorded for it"

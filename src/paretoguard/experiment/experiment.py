@@ -11,9 +11,9 @@ import numba
 import numpy as np
 
 from paretoguard import settings
-from paretoguard.errors import ParetoguardError, SampleError, SettingsError
+from paretoguard.errors import LedgerError, ParetoguardError, SampleError, SettingsError
 from paretoguard.experiment import labels
-from paretoguard.experiment.events import ASKED, CREATED, EXPIRED, NOTED, RETRACTED, Draft, Event
+from paretoguard.experiment.events import ASKED, CREATED, EXPIRED, NOTED, RETRACTED, Draft, Event, first_break
 from paretoguard.experiment.fold import LATE, WITHDRAWN, Fold
 from paretoguard.experiment.memory import MemoryStorage
 from paretoguard.experiment.storage import DEFAULT, Storage, checked_name, open_storage
@@ -64,6 +64,7 @@ class Experiment:
         self.name = name
         self.storage = storage
         self._known: Fold | None = None
+        self._broken: str | None = None  # of a copy: what is wrong with its chain, which then does not keep it shut
         self._turn = threading.RLock()  # a fold is for one thread at a time
 
     @classmethod
@@ -119,11 +120,18 @@ class Experiment:
         return found
 
     @classmethod
-    def at(cls, name: str, events: list[Event]) -> "Experiment":
-        """The experiment after these events, on a copy of its ledger to which nobody else adds."""
+    def at(cls, name: str, events: list[Event], broken: str | None = None) -> "Experiment":
+        """The experiment after these events, on a copy of its ledger to which nobody else adds.
+
+        If `broken` (by default: what `first_break` says of them) is not empty, the ledger was changed after it was
+        written: it can be looked at like this nevertheless, but nothing is guaranteed.
+        """
         copy = MemoryStorage()
         copy.restore(name, events)
-        return cls.open(name, copy)
+        found = cls(name, copy)
+        found._broken = first_break(events, reads=False) if broken is None else broken
+        found._fold()
+        return found
 
     # --- what changes the ledger -------------------------------------------------------------------------------------
 
@@ -296,10 +304,18 @@ class Experiment:
         with self._turn:
             known, self._known = self._known, None  # should this be interrupted, it is half worked in
             if known is None:
-                self._known = Fold(self.storage.events(self.name))
+                self._known = self._folded()
             else:
                 self._known = self._caught_up(known, list(self.storage.events(self.name, known.sequence - 1)))
             return self._known
+
+    def _folded(self) -> Fold:
+        """The state after all events, from the first on; a ledger that was changed after it was written is refused."""
+        head = self.storage.head(self.name)  # before the events: more may come meanwhile
+        events = list(self.storage.events(self.name))
+        if self._broken is None and (broken := first_break(events, head, reads=False)):
+            raise _changed(self.name, broken)
+        return Fold(events, self._broken or "")
 
     def _caught_up(self, known: Fold, events: list[Event]) -> Fold:
         """The state after these events, of which `known` stands on the first, if the ledger is still the same one.
@@ -309,7 +325,11 @@ class Experiment:
         entries = [(event.read(), event.hash) for event in events]
         is_another = not events or (events[0].sequence, events[0].hash) != (known.sequence, known.hash)
         if is_another or any(entry.kind == RETRACTED for entry, _ in entries[1:]):
-            return Fold(self.storage.events(self.name))
+            return self._folded()
+        if self._broken is None and (
+            broken := first_break(events[1:], before=(known.sequence, known.hash), reads=False)
+        ):
+            raise _changed(self.name, broken)
         for entry, seal in entries[1:]:
             known.apply(entry, seal)
         return known
@@ -340,6 +360,13 @@ class Experiment:
 
 class _RefusedError(Exception):
     """One of several results is refused, and so all are."""
+
+
+def _changed(name: str, broken: str) -> LedgerError:
+    return LedgerError(
+        f"the ledger of {name!r} was changed after it was written: {broken}. Nothing more is recorded on it; "
+        "restore it from what `export` wrote"
+    )
 
 
 def _longest_name(problem: Problem) -> int:

@@ -82,7 +82,8 @@ class Slot:
 class Fold:
     """The state of an experiment after some events."""
 
-    def __init__(self, events: Iterable[Event]) -> None:
+    def __init__(self, events: Iterable[Event], broken: str = "") -> None:
+        self.broken = broken  # what is wrong with the chain of hashes
         with _without_collecting():
             self._begin(list(events))
 

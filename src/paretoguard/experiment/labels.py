@@ -6,9 +6,13 @@ from paretoguard import settings
 from paretoguard.experiment.fold import COMPLETE, LATE, Fold
 from paretoguard.verdict import Result
 
+CHANGED = "none: the ledger was changed after it was written"
+
 
 def guarantee(fold: Fold) -> str:
     """The label of all that is said."""
+    if fold.broken:
+        return CHANGED
     is_blind = all(data["blind"] for data in fold.retracted.values())
     return fold.trial.guarantee if is_blind and not fold.settings.get("doubt") else settings.HEURISTIC
 

@@ -7,9 +7,9 @@ from typing import Any, NamedTuple
 
 from paretoguard.errors import LedgerError
 from paretoguard.experiment.audit import counted
-from paretoguard.experiment.events import CREATED, KINDS, RETRACTED, Entry, Event, first_break, moment
+from paretoguard.experiment.events import CREATED, KINDS, RETRACTED, Entry, first_break, moment
 from paretoguard.experiment.experiment import Experiment, Status
-from paretoguard.experiment.memory import MemoryStorage
+from paretoguard.experiment.labels import CHANGED
 from paretoguard.experiment.storage import Storage
 from paretoguard.problem import Problem
 from paretoguard.problem.noise import Noise
@@ -33,6 +33,7 @@ PROMISES = {
     "{delta:g} at most once there are many results of each arm; for few results nothing is proven.",
     HEURISTIC: "No theorem stands behind this answer: {delta:g} is the error that was aimed at, not one that is "
     "proven.",
+    CHANGED: "What the results were is not known for sure, and so nothing is promised.",
 }
 STATES = {"answered": "answered", "budget": "budget spent", "open": "still open"}
 PROBLEM = "The question alone, without settings and how arms are measured, and with all that is assumed of noise"
@@ -110,7 +111,8 @@ def read(name: str, storage: Storage) -> Facts:
     entries = [event.read() for event in events]
     if not entries or entries[0].kind != CREATED:
         raise LedgerError(f"the ledger of {name!r} does not begin with an event 'created'; there is nothing to report")
-    experiment = _apart(name, events)
+    broken = first_break(events, head)
+    experiment = Experiment.at(name, events, broken)
     problem, result = experiment.problem, corrected(experiment.result())
     since, settings = experiment.since(), experiment.settings
     results = list(counted(entries, len(problem.objectives)))
@@ -129,15 +131,8 @@ def read(name: str, storage: Storage) -> Facts:
         events=_numbers(entries),
         first=entries[0].time,
         last=entries[-1].time,
-        broken=first_break(events, head),
+        broken=broken,
     )
-
-
-def _apart(name: str, events: list[Event]) -> Experiment:
-    """The experiment on a copy of its ledger, to which nobody else adds."""
-    copy = MemoryStorage()
-    copy.restore(name, events)
-    return Experiment.open(name, copy)
 
 
 def _retractions(entries: Sequence[Entry]) -> tuple[Retraction, ...]:
@@ -242,7 +237,7 @@ def unfixed(facts: Facts) -> str:
     decided = [verdict for verdict in facts.verdicts if verdict.status != UNDECIDED and verdict.arm not in facts.since]
     if not decided:
         return ""
-    if facts.result.guarantee == HEURISTIC:
+    if facts.result.guarantee in (HEURISTIC, CHANGED):
         return "A dash: without a guarantee nothing is certain for good; the status is that of all results together."
     return (
         "A dash: the status holds by all results together, but is not fixed from some sample on; with a tolerance on "
