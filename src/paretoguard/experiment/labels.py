@@ -3,6 +3,7 @@
 from dataclasses import replace
 
 from paretoguard import settings
+from paretoguard.experiment.assumed import corrected
 from paretoguard.experiment.fold import COMPLETE, LATE, Fold
 from paretoguard.verdict import Result
 
@@ -43,10 +44,11 @@ def relabelled(fold: Fold, result: Result) -> Result:
     verdicts = dict(result.verdicts)
     if label != result.guarantee:
         verdicts = {arm: replace(verdict, guarantee=label) for arm, verdict in verdicts.items()}
-    return replace(
+    found = replace(
         result,
         guarantee=label,
         verdicts=verdicts,
         assumptions=(*result.assumptions, *said),
         notes=(*notes, *result.notes),
     )
+    return corrected(found)

@@ -7,12 +7,12 @@ from typing import Any
 
 from paretoguard import files
 from paretoguard.errors import FileError, ProblemError
+from paretoguard.experiment.assumed import NOT_REPLACED
 from paretoguard.files import SOURCES, ProblemFile
 from paretoguard.formulas import Formula
 from paretoguard.measures import FAILED, MEASURES, read_formulas
 from paretoguard.problem import Problem
 from paretoguard.problem.noise import Exact
-from paretoguard.race.assumed import NOT_REPLACED
 from paretoguard.race.commands import Commands
 from paretoguard.race.functions import Functions
 from paretoguard.race.how import How, check_keys, read_how

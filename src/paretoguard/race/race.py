@@ -13,7 +13,6 @@ from typing import NamedTuple
 from paretoguard.engine.evidence.learnt import LEAST_PULLS
 from paretoguard.errors import SampleError
 from paretoguard.experiment.experiment import Experiment
-from paretoguard.race.assumed import corrected
 from paretoguard.race.notes import FAILED, RUN
 from paretoguard.race.plan import Plan
 from paretoguard.race.sources import ExhaustedError, GivenUpError, Pull, RaceError, RunFailedError
@@ -259,7 +258,7 @@ class Race:
 
     def result(self) -> Result:
         """The answer, or what is certain so far."""
-        found = corrected(self.experiment.result())
+        found = self.experiment.result()
         said: tuple[str, ...] = (
             (f"there were no more rows of {', '.join(sorted(self.exhausted))}",) if self.exhausted else ()
         )

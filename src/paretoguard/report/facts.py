@@ -13,7 +13,6 @@ from paretoguard.experiment.labels import CHANGED
 from paretoguard.experiment.storage import Storage
 from paretoguard.problem import Problem
 from paretoguard.problem.noise import Noise
-from paretoguard.race.assumed import corrected
 from paretoguard.race.notes import Failures, Run, read_failures, read_runs
 from paretoguard.report.constraint_lines import pretty
 from paretoguard.report.growth import growth
@@ -113,7 +112,7 @@ def read(name: str, storage: Storage) -> Facts:
         raise LedgerError(f"the ledger of {name!r} does not begin with an event 'created'; there is nothing to report")
     broken = first_break(events, head)
     experiment = Experiment.at(name, events, broken)
-    problem, result = experiment.problem, corrected(experiment.result())
+    problem, result = experiment.problem, experiment.result()
     since, settings = experiment.since(), experiment.settings
     results = list(counted(entries, len(problem.objectives)))
     how = {key: settings[key] for key in ("delta", "algorithm", "evidence", "order")}
