@@ -27,6 +27,7 @@ def read_part(arm: str, values: Any, noise: Mapping[str, Noise]) -> dict[str, fl
     """Values of at least one objective of an arm."""
     if not isinstance(values, Mapping) or not values:
         raise ProblemError(f"arm '{arm}' has {values!r}, expected {{objective: value}} for some of {listed(noise)}")
+    _check_objectives(arm, values, noise)
     part = {name: noise[name] for name in noise if name in values}
     return {name: _value(arm, name, given, noise[name]) for name, given in _each(arm, values, part or noise)}
 
@@ -117,15 +118,19 @@ def _check_arms(given: Mapping[str, Any], arms: Sequence[str], lacking: str) -> 
         raise ProblemError(f"{lacking} {listed(missing)}; expected every arm")
 
 
+def _check_objectives(arm: str, values: Mapping[Any, Any], noise: Mapping[str, Noise]) -> None:
+    for name in values:
+        if name not in noise:
+            hint = suggestion(str(name), noise)
+            known = f" Objectives are {listed(noise)}" if hint.endswith("?") else ""
+            raise ProblemError(f"arm '{arm}' has a value for {name!r}, which is no objective; {hint}{known}")
+
+
 def _each(arm: str, values: Any, noise: Mapping[str, Noise]) -> list[tuple[str, Any]]:
     """(objective, value) in the order of the objectives, once there is exactly one for each."""
     if not isinstance(values, Mapping):
         raise ProblemError(f"arm '{arm}' has {values!r}, expected {{objective: value}} for {listed(noise)}")
-    for name in values:
-        if name not in noise:
-            raise ProblemError(
-                f"arm '{arm}' has a value for {name!r}, which is no objective; {suggestion(str(name), noise)}"
-            )
+    _check_objectives(arm, values, noise)
     missing = [name for name in noise if name not in values]
     if missing:
         raise ProblemError(f"arm '{arm}' has no value for {listed(missing)}; expected one for each objective")
