@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from paretoguard.cli.ledgers import Place, ledgers
-from paretoguard.cli.options import Algorithm, Budget, Delta, Evidence, Json, Seed
+from paretoguard.cli.options import ORDERS, Algorithm, Budget, Delta, Evidence, Json, Seed, completing
 
 EXAMPLES = """[bold]Examples[/bold]
   paretoguard create examples/dose-finding.toml
@@ -33,6 +33,7 @@ def create(
             metavar="ORDER",
             help="How results count: by arrival, or as asked where slow results may be other than quick ones. "
             "\\[default: arrival]",
+            autocompletion=completing(ORDERS),
         ),
     ] = None,
     ticket_seconds: Annotated[

@@ -1,6 +1,7 @@
 """Options that several commands share."""
 
 import inspect
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Annotated
 
@@ -15,15 +16,36 @@ Budget = Annotated[
     int | None, typer.Option(metavar="N", help="Stop after so many samples. \\[default: the file's, else none]")
 ]
 
+# What shells complete; written down here, because loading the parts takes seconds.
+ALGORITHMS = ("e-cape", "pitfall", "two-stage", "racing", "uniform", "game-cpsi")
+EVIDENCE = ("certified", "practical", "lil", "hanson-wright", "theorem", "glr")
+ORDERS = ("arrival", "asked")
+
+
+def completing(words: Sequence[str]) -> Callable[[str], list[str]]:
+    """What gives the words that begin as typed."""
+
+    def complete(incomplete: str) -> list[str]:
+        return [word for word in words if word.startswith(incomplete)]
+
+    return complete
+
+
 # One value, for a run.
 Algorithm = Annotated[
-    str | None, typer.Option(metavar="NAME", help="What chooses the next arm. \\[default: the file's, else e-cape]")
+    str | None,
+    typer.Option(
+        metavar="NAME",
+        help="What chooses the next arm. \\[default: the file's, else e-cape]",
+        autocompletion=completing(ALGORITHMS),
+    ),
 ]
 Evidence = Annotated[
     str | None,
     typer.Option(
         metavar="NAME",
         help="When to believe a claim. \\[default: the file's, else one with a finite-sample guarantee]",
+        autocompletion=completing(EVIDENCE),
     ),
 ]
 Delta = Annotated[
@@ -38,6 +60,7 @@ Algorithms = Annotated[
         metavar="NAME",
         help="What chooses the next arm: e-cape, pitfall, two-stage, racing, uniform, game-cpsi; repeat it, or use "
         "commas. \\[default: the file's, else e-cape]",
+        autocompletion=completing(ALGORITHMS),
     ),
 ]
 Evidences = Annotated[
@@ -46,6 +69,7 @@ Evidences = Annotated[
         metavar="NAME",
         help="When to believe a claim: certified, practical, lil, hanson-wright, theorem; as above. "
         "\\[default: the file's, else practical]",
+        autocompletion=completing(EVIDENCE),
     ),
 ]
 Deltas = Annotated[

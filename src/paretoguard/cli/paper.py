@@ -28,8 +28,22 @@ SMOKE = (
 FOLDER = Path("papers/kone2025")
 
 
+def _names(incomplete: str) -> list[str]:
+    """The results that begin as typed."""
+    from paretoguard.papers import NAMES
+
+    return [name for name in NAMES if name.startswith(incomplete)]
+
+
 def paper(
-    name: Annotated[str | None, typer.Argument(metavar="[NAME]", help="A result; without one they are listed.")] = None,
+    name: Annotated[
+        str | None,
+        typer.Argument(
+            metavar="[NAME]",
+            help="A result; without one they are listed.",
+            autocompletion=_names,
+        ),
+    ] = None,
     every: Annotated[bool, typer.Option("--all", help="All results, at full size: half an hour to an hour.")] = False,
     smoke: Annotated[bool, typer.Option("--smoke", help=SMOKE)] = False,
     out: Annotated[
