@@ -7,7 +7,7 @@ from typing import Annotated, BinaryIO
 
 import typer
 
-from paretoguard.cli.ledgers import Name, Place, ledgers
+from paretoguard.cli.ledgers import Name, Place, checked_hash, ledgers
 from paretoguard.cli.options import Json
 
 EXPORT_EXAMPLES = """[bold]Examples[/bold]
@@ -17,6 +17,7 @@ EXPORT_EXAMPLES = """[bold]Examples[/bold]
 One event a line, with its hash: what is imported elsewhere is the same ledger, and a changed file is refused."""
 IMPORT_EXAMPLES = """[bold]Examples[/bold]
   paretoguard import phase-2.jsonl
+  paretoguard import phase-2.jsonl --expect 04fcc0…    (a hash from the minutes, in full)
   paretoguard import phase-2.jsonl --name phase-2-copy --storage postgresql://me@server/trials"""
 
 
@@ -29,17 +30,26 @@ def export(
 ) -> None:
     """Write the ledger of an experiment as JSON lines."""
     from paretoguard.cli.given import check_writable, write_whole
+    from paretoguard.cli.screen import remarks
     from paretoguard.experiment import transfer
 
     check_writable(out)
+    count, last = 0, ""
+
+    def counted(lines: Iterator[str]) -> Iterator[str]:
+        nonlocal count, last
+        for count, last in enumerate(lines, start=1):  # noqa: B007 - the last ones are said
+            yield last + "\n"
+
     with ledgers(storage) as place:
-        lines = (line + "\n" for line in transfer.lines(place, name))
+        lines = counted(transfer.lines(place, name))
         if out is None:
             sys.stdout.flush()
             sys.stdout.buffer.writelines(line.encode() for line in lines)  # whatever the terminal can show
             sys.stdout.buffer.flush()
         else:
             write_whole(lines, out)
+    remarks().print(f"exported {name}: {_ending(count, transfer.seal_of(last))}", soft_wrap=True)
 
 
 def import_(
@@ -49,6 +59,9 @@ def import_(
     name: Annotated[
         str | None, typer.Option(metavar="NAME", help="Another name for it. \\[default: that in the file]")
     ] = None,
+    expect: Annotated[
+        str | None, typer.Option(metavar="HASH", help="Refuse a file whose last event has another hash.")
+    ] = None,
     storage: Place = None,
     json: Json = False,
 ) -> None:
@@ -57,16 +70,22 @@ def import_(
     from paretoguard.cli.screen import print_json, remarks
     from paretoguard.experiment import transfer
 
+    expected = checked_hash(expect)
     with ledgers(storage) as place:
         if file is None:
-            called = transfer.take_in(place, _decoded(stdin()), name)
+            called = transfer.take_in(place, _decoded(stdin()), name, expected=expected)
         else:
             with file.open("rb") as stream:
-                called = transfer.take_in(place, _decoded(stream), name)
+                called = transfer.take_in(place, _decoded(stream), name, expected=expected)
+        count, last = place.head(called)
     if json:
-        print_json({"name": called})
+        print_json({"name": called, "events": count, "hash": last})
     else:
-        remarks().print(f"imported {called}; see paretoguard status {called}", soft_wrap=True)
+        remarks().print(f"imported {called}: {_ending(count, last)}; see paretoguard status {called}", soft_wrap=True)
+
+
+def _ending(count: int, last: str) -> str:
+    return f"{count:,} event{'' if count == 1 else 's'}, hash {last}"
 
 
 def _decoded(stream: BinaryIO) -> Iterator[str]:

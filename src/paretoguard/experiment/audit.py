@@ -43,7 +43,7 @@ def verify(name: str, storage: Storage, expected: str | None = None) -> tuple[Au
     except LedgerError as error:
         return Audit(False, f"{whole}, but {error}"), None
     if expected is not None and all(event.hash != expected.strip().lower() for event in events):
-        said = f"{whole}, but no event of it has the hash {expected.strip()}: it was written anew"
+        said = f"{whole}, but the hash {expected.strip()} is not in this ledger: mistyped, cut, or written anew"
         return Audit(False, said), experiment
     return _of_claims(experiment, [event.read() for event in events], whole), experiment
 

@@ -18,10 +18,16 @@ def lines(storage: Storage, name: str) -> Iterator[str]:
         yield f'{event.line[:-1]},"hash":"{event.hash}"}}'
 
 
-def take_in(storage: Storage, given: Iterable[str], name: str | None = None) -> str:
+def seal_of(line: str) -> str:
+    """The hash at the end of a line."""
+    found = _SEALED.fullmatch(line)
+    return found[2] if found else ""
+
+
+def take_in(storage: Storage, given: Iterable[str], name: str | None = None, *, expected: str | None = None) -> str:
     """Begin a ledger from the lines of a file; return its name: the one in the file, unless another is given.
 
-    A file that was changed is refused.
+    A file that was changed is refused, and so is one that does not end with the `expected` hash.
     """
     events = []
     for number, line in enumerate(given, start=1):
@@ -35,6 +41,11 @@ def take_in(storage: Storage, given: Iterable[str], name: str | None = None) -> 
         events.append(Event(number, found[1] + "}", found[2]))
     if broken := first_break(events):
         raise LedgerError(f"this ledger was changed or cut: {broken}; nothing was imported")
+    if expected is not None and events[-1].hash != expected:
+        raise LedgerError(
+            f"this ledger ends with event {len(events):,}, whose hash is {events[-1].hash}, not {expected}: it was "
+            "cut, written anew, or is of another moment; nothing was imported"
+        )
     first = events[0].read()
     if first.kind != CREATED:
         raise LedgerError(f"a ledger begins with an event {CREATED!r}, this one with {first.kind!r}")
