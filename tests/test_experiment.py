@@ -25,7 +25,7 @@ from paretoguard.experiment import experiment as experiment_module
 from paretoguard.experiment import fold as fold_module
 from paretoguard.experiment import transfer
 from paretoguard.experiment.audit import audit, counted, verify
-from paretoguard.experiment.events import START, Draft, Entry, Event, chain, first_break
+from paretoguard.experiment.events import START, Draft, Entry, Event, chain, first_break, seal
 from paretoguard.experiment.experiment import Experiment
 from paretoguard.experiment.fold import Fold
 from paretoguard.experiment.memory import MemoryStorage
@@ -213,7 +213,7 @@ def test_in_the_order_asked_a_retraction_changes_whose_turn_it_was_and_nothing_b
     assert experiment.status().samples == 5
     assert Experiment.open("doses", experiment.storage).status() == experiment.status()
     assert audit(experiment).sound
-    with pytest.raises(pg.SampleError, match="only a result of the arm that `next_arm` gives"):
+    with pytest.raises(pg.SampleError, match="only a result of the arm that `ask` would give next"):
         experiment.tell(None, {"efficacy": 1, "safety": 1}, arm="high")
 
 
@@ -238,7 +238,8 @@ def test_a_key_makes_a_result_without_a_ticket_one_result() -> None:
     experiment = begin()
     first = experiment.tell(None, {"efficacy": 1}, arm="low", key="site2-17")
     assert not first.complete
-    assert experiment.tell(None, {"safety": 1}, arm="low", key="site2-17")._replace(sequence=0) == (0, False, True, 0)
+    second = experiment.tell(None, {"safety": 1}, arm="low", key="site2-17")
+    assert (second.duplicate, second.complete, second.id) == (False, True, 0)
     again = Experiment.open("doses", experiment.storage).tell(
         None, {"efficacy": 1, "safety": 1}, arm="low", key="site2-17"
     )
@@ -749,13 +750,13 @@ def test_an_event_of_a_newer_program_is_refused_and_nothing_changes(sqlite: SqlS
     experiment.ask()
     sqlite.append("doses", 0, lambda events: [Draft("asked", {"arms": ["low"]}, time.time())])
 
-    class Newer(MemoryStorage):
-        def events(self, name: str, after: int = 0) -> Iterator[Event]:
-            for event in super().events(name, after):
-                yield event._replace(line=event.line.replace('"version":1', '"version":2'))
-
-    newer = Newer()
-    newer.restore("doses", list(sqlite.events("doses")))
+    events, last = list[Event](), START
+    for event in sqlite.events("doses"):
+        line = event.line.replace('"version":1', '"version":2')
+        last = seal(last, line)
+        events.append(Event(event.sequence, line, last))
+    newer = MemoryStorage()
+    newer.restore("doses", events)
     with pytest.raises(pg.LedgerError, match="has version 2, this program knows 1"):
         Experiment.open("doses", newer)
 

@@ -6,16 +6,18 @@ import sqlite3
 import subprocess
 import sys
 import time
-from collections.abc import Callable
-from contextlib import nullcontext
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import Any
 
 import pytest
 from typer.testing import CliRunner
 
+from paretoguard import settings
 from paretoguard.cli.app import app
 from paretoguard.cli.lines import stdin
+from paretoguard.cli.options import ALGORITHMS, EVIDENCE, ORDERS
 from paretoguard.errors import FileError
 from paretoguard.experiment.events import START, seal
 from paretoguard.experiment.memory import MemoryStorage
@@ -110,6 +112,63 @@ def test_the_shell_completes_commands(run: Run) -> None:
     assert set(done.stdout.split()) == {"retract", "report"}
 
 
+def test_the_shell_completes_names_of_parts(run: Run) -> None:
+    assert list(settings.ALGORITHMS) == list(ALGORITHMS)
+    assert list(settings.EVIDENCE) == list(EVIDENCE)
+    assert list(settings.ORDERS) == list(ORDERS)
+    for words, expected in (
+        ("create ab.toml --evidence ", set(EVIDENCE)),
+        ("create ab.toml --algorithm e", {"e-cape"}),
+        ("create ab.toml --order a", {"arrival", "asked"}),
+        ("paper cov", {"covboost"}),
+    ):
+        asked = {"_PARETOGUARD_COMPLETE": "complete_bash", "COMP_WORDS": f"paretoguard {words}"}
+        asked["COMP_CWORD"] = str(len(f"paretoguard {words}".split(" ")) - 1)
+        done = CliRunner().invoke(app, [], prog_name="paretoguard", env=asked)
+        assert set(done.stdout.split()) == expected
+
+
+@pytest.mark.parametrize("line", ["status ab", "ask ab", "tell ab 0 x=1 y=1", "retract ab 0 --reason oops"])
+def test_compiling_is_said(begun: Run, monkeypatch: pytest.MonkeyPatch, line: str) -> None:
+    said = []
+
+    @contextmanager
+    def compiling(console: Any) -> Iterator[None]:
+        said.append(console.stderr)
+        yield
+
+    monkeypatch.setattr("paretoguard.cli.live.compiling", compiling)
+    assert begun(line).exit_code == 0
+    assert said == [True]
+
+
+def test_list_counts_as_status_does(begun: Run) -> None:
+    begun("create ab.toml --name asked --order asked")
+    begun("ask asked -n 4")
+    for name in ("ab", "asked"):
+        begun(f"tell {name} 2 x=1 y=1")
+        begun(f"tell {name} 1 x=1")
+        begun(f"retract {name} 0 --reason oops")
+    begun("create ab.toml --name answered")
+    results = [json.dumps({"arm": arm, "x": x, "y": y}) for arm, x, y in [("a", 9, 0), ("b", 0, 9)] * 4]
+    begun("tell answered", "\n".join(results))
+    for row in read(begun("list --json"))["experiments"]:
+        stand = read(begun(["status", row["name"], "--json"]))
+        names = ("stopped", "samples", "pending", "retracted", "sequence")
+        assert [stand[key] for key in names] == list(row.values())[1:-1]
+    shown = begun("list").stdout
+    assert "answered" in shown
+    assert "last change" in shown
+
+
+def test_a_mistyped_objective_is_told_which_there_are(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "long.toml").write_text(PROBLEM.replace("\ny =", "\nsafety =").replace("x =", "efficacy ="), "utf-8")
+    run("create long.toml")
+    run("ask ab")
+    for line in ("tell ab 0 efficacy=1 safty=1", "tell ab 0 safty=1"):
+        is_refused(run(line), "which is no objective; did you mean 'safety'? Objectives are 'efficacy', 'safety'")
+
+
 # --- a session --------------------------------------------------------------------------------------------------------
 
 
@@ -143,21 +202,24 @@ def test_each_command_prints_one_json_object(run: Run) -> None:
     assert [(one["ticket"], one["arm"]) for one in asked["tickets"]] == [(0, "a"), (1, "b")]
     assert all(one["expires"].endswith("Z") for one in asked["tickets"])
     assert asked["stopped"] == "open"
-    assert read(run("tell ab 0 x=1 --json")) == {"sequence": 3, "duplicate": False, "complete": False, "id": 0}
-    assert read(run("tell ab 0 x=1 --json")) == {"sequence": 3, "duplicate": True, "complete": False, "id": 0}
-    assert read(run("tell ab 0 y=1 --json")) == {"sequence": 4, "duplicate": False, "complete": True, "id": 0}
+    kept = {"id": 0, "retracted": False}
+    assert read(run("tell ab 0 x=1 --json")) == {"sequence": 3, "duplicate": False, "complete": False, **kept}
+    assert read(run("tell ab 0 x=1 --json")) == {"sequence": 3, "duplicate": True, "complete": False, **kept}
+    assert read(run("tell ab 0 y=1 --json")) == {"sequence": 4, "duplicate": False, "complete": True, **kept}
     assert read(run("tell ab --json", "ticket,x,y\n0,1,1\n1,1,1\n")) == {
-        "recorded": 1, "duplicates": 1, "refused": {}
+        "recorded": 1, "partial": 0, "duplicates": 1, "numbers": {}, "refused": {}
     }  # fmt: skip
     assert read(run("retract ab 1 --reason oops --json")) == {"retracted": 1, "guarantee": "heuristic"}
     status = read(run("status ab --json"))
     assert (status["samples"], status["retracted"], status["sequence"], status["waiting"]) == (1, 1, 6, [])
     assert status["result"]["pulls"] == {"a": 1, "b": 0}
     (row,) = read(run("list --json"))["experiments"]
-    assert (row["name"], row["asked"], row["told"], row["events"]) == ("ab", 2, 3, 6)
+    assert row.pop("last_change").endswith("Z")
+    assert row == {"name": "ab", "state": "open", "results": 1, "waiting": 0, "retracted": 1, "events": 6}
     exported = run("export ab")
     assert [json.loads(line)["sequence"] for line in exported.stdout.splitlines()] == [1, 2, 3, 4, 5, 6]
-    assert read(run("import --name copy --json", exported.stdout)) == {"name": "copy"}
+    imported = {"name": "copy", "events": 6, "hash": status["hash"]}
+    assert read(run("import --name copy --json", exported.stdout)) == imported
 
 
 def test_nothing_here_is_no_error(run: Run) -> None:
@@ -264,7 +326,7 @@ def test_bad_lines_are_named_and_the_others_recorded(
     result = begun("tell ab", text)
     assert (result.exit_code, result.stdout) == (2, "")
     first, *rest = result.stderr.splitlines()
-    assert first == "2 results recorded"
+    assert first == "2 results recorded (1 in part)"
     assert len(rest) == len(wrong)
     for said, (at, words) in zip(rest, wrong.items(), strict=True):
         assert said.startswith(f"line {at}: ")
@@ -290,9 +352,9 @@ def test_a_table_without_names_is_refused(begun: Run, text: str) -> None:
     is_refused(begun("tell ab", text), f"the first line is {first!r}; expected the names of columns")
 
 
-def test_no_lines_are_no_results(begun: Run) -> None:
-    result = begun("tell ab", "\n\n")
-    assert (result.exit_code, result.stderr) == (0, "0 results recorded\n")
+@pytest.mark.parametrize("text", ["", "\n\n", "ticket,x,y\n"])
+def test_no_lines_are_no_results(begun: Run, text: str) -> None:
+    is_refused(begun("tell ab", text), "no results on stdin")
 
 
 def test_a_long_line_is_refused(begun: Run) -> None:
@@ -322,9 +384,13 @@ def test_a_key_keeps_results_without_a_ticket_from_counting_twice(begun: Run) ->
     assert begun("tell ab --arm a --key s-1 x=1 y=1").stderr == "result 3 recorded\n"
     assert begun("tell ab --arm a --key s-1 x=1 y=1").stderr == "result 3 was known already; nothing changed\n"
     table = "arm,key,x,y\na,s-1,1,1\nb,s-2,1,1\nb,,1,1\n"
-    assert begun("tell ab", table).stderr == "2 results recorded, 1 known already\n"
+    numbers = "numbers of those without a ticket: "
+    assert begun("tell ab", table).stderr == f"2 results recorded, 1 known already\n{numbers}3 to 5\n"
     lines = '{"arm": "b", "key": "s-2", "x": 1, "y": 1}\n{"arm": "b", "key": 7, "x": 1, "y": 1}\n'
-    assert begun("tell ab", lines).stderr == "1 result recorded, 1 known already\n"
+    assert begun("tell ab", lines).stderr == f"1 result recorded, 1 known already\n{numbers}4, 6\n"
+    found = read(begun("tell ab --json", "arm,x,y\nb,1,1\na,2,\n"))
+    assert found == {"recorded": 2, "partial": 1, "duplicates": 0, "numbers": {"2": 7, "3": 8}, "refused": {}}
+    assert begun("retract ab 8 --reason twice --blind").exit_code == 0
     is_refused(begun("tell ab 0 --key s-9 x=1 y=1"), "the key 's-9' was given with a ticket")
 
 
@@ -361,7 +427,10 @@ REFUSED = {
     "tell ab x=1": "neither a ticket nor an arm was given: whose result is it?",
     "tell ab 0 --arm b x=1": "ticket 0 is for 'a', got a result of 'b'",
     "tell ab --arm c x=1": "there is no arm 'c'; expected one of 'a', 'b'",
-    "retract ab 99 --reason oops": "there is no ticket 99",
+    "retract ab 99 --reason oops": "there is no result 99; there are: 0 (a, waiting), 1 (b, waiting), 2 (a, waiting)",
+    "status ab --verify --expect 04fcc0": "--expect is '04fcc0', expected a hash in full, 64 digits",
+    "import ab.jsonl --expect xyz": "--expect is 'xyz', expected a hash in full, 64 digits",
+    "status ab.toml": "there is no ledger 'ab.db' beside ab.toml: its race has not begun",
     "retract ab 0": "Missing option '--reason'",
     "status nope": "there is no experiment 'nope' here; there are: ab",
     "list --storage sqlite:///junk.db": "is no SQLite database",
@@ -412,7 +481,8 @@ def test_retract_once_and_with_a_reason(begun: Run) -> None:
     done = begun("retract ab 1 --reason oops --blind")
     assert done.stderr == "result 1 is left out; guarantee from now on: heuristic\n"
     is_refused(begun("retract ab 1 --reason oops"), "result 1 (b) has been retracted already")
-    assert begun("tell ab 1 x=1 y=1").stderr == "result 1 was known already; nothing changed\n"
+    assert begun("tell ab 1 x=1 y=1").stderr == "result 1 was known already, and was retracted; nothing changed\n"
+    is_refused(begun("tell ab 1 x=2 y=1"), "result 1 (b) was retracted: oops; tell the right one without a ticket")
     begun("retract ab 0 --reason oops")
     is_refused(begun("tell ab 0 x=1 y=1"), "result 0 (a) was retracted: oops")
 
@@ -435,12 +505,19 @@ def test_only_blind_retractions_keep_the_guarantee(run: Run, blind: bool) -> Non
 
 def test_what_is_exported_comes_back_the_same(begun: Run, tmp_path: Path) -> None:
     begun("tell ab 1 x=0.1 y=1e-300")
-    assert begun("export ab -o ab.jsonl").exit_code == 0
+    last = read(begun("status ab --json"))["hash"]
+    said = f"imported ab: 3 events, hash {last}; see paretoguard status ab\n"
+    assert begun("export ab -o ab.jsonl").stderr == f"exported ab: 3 events, hash {last}\n"
     assert begun("export ab").stdout == (tmp_path / "ab.jsonl").read_text(encoding="utf-8")
-    assert begun("import ab.jsonl --storage sqlite:///other.db").stderr == "imported ab; see paretoguard status ab\n"
+    assert begun("import ab.jsonl --storage sqlite:///other.db").stderr == said
     assert begun("export ab --storage sqlite:///other.db").stdout == begun("export ab").stdout
     assert begun("ask ab --storage sqlite:///other.db").stdout == begun("ask ab").stdout
     is_refused(begun("import ab.jsonl"), "there is an experiment 'ab' already")
+    other = "0" * 64
+    is_refused(begun(f"import ab.jsonl --name c --expect {other}"), f"whose hash is {last}, not {other}: it was cut")
+    assert begun(f"import ab.jsonl --name c --expect {last.upper()}").exit_code == 0
+    missing = begun(f"status c --verify --expect {other}")
+    assert f"the hash {other} is not in this ledger: mistyped, cut, or written anew" in missing.stderr
 
 
 @pytest.mark.parametrize(
@@ -464,7 +541,7 @@ def test_exported_is_what_was_written_whatever_the_terminal_shows(begun: Run) ->
     begun(["retract", "ab", "1", "--reason", "zu früh ★"])
     exported = CliRunner(charset="ascii").invoke(app, ["export", "ab"]).stdout_bytes
     assert "zu früh ★".encode() in exported
-    assert read(begun("import --name copy --json", exported)) == {"name": "copy"}
+    assert read(begun("import --name copy --json", exported))["name"] == "copy"
 
 
 def test_forged_files_and_ledgers_are_refused_and_do_not_hide_others(begun: Run, tmp_path: Path) -> None:
@@ -482,7 +559,7 @@ def test_forged_files_and_ledgers_are_refused_and_do_not_hide_others(begun: Run,
     assert begun("import --name bad", forged("{}")).exit_code == 0
     is_refused(begun("status bad"), "event 1 (created) does not say")
     good, bad = read(begun("list --json"))["experiments"]
-    assert (good["name"], good["asked"], bad["name"], bad["asked"]) == ("ab", 3, "bad", None)
+    assert (good["name"], good["waiting"], bad["name"], bad["waiting"]) == ("ab", 3, "bad", None)
     assert "cannot be read: event 1 (created) does not say" in bad["error"]
     assert "cannot be read" in begun("list").stdout
 

@@ -721,6 +721,7 @@ def test_what_is_assumed_fits_how_failures_and_rows_are_treated(tmp_path: Path) 
     for lines in (
         race.result().assumptions,
         read("a race", open_storage(f"sqlite:///{tmp_path}/rows.db")).result.assumptions,
+        pg.Experiment.open("a race", f"sqlite:///{tmp_path}/rows.db").result().assumptions,  # as `status` has it
     ):
         assert not any("independent draw" in line for line in lines)
         assert any("none of them twice" in line for line in lines)
@@ -826,6 +827,7 @@ def test_a_first_attempt_without_results_binds_nobody(tmp_path: Path, monkeypatc
     assert "this race is 'a race (2)'" in done.stderr
     assert "going on" in runner.invoke(app, ["run", "race.toml", "--jobs", "2"]).stderr
     assert "Best trade-offs: good" in runner.invoke(app, ["report", "race.toml"]).stdout
+    assert "Best trade-offs: good" in runner.invoke(app, ["status", "race.toml"]).stdout
     other = runner.invoke(app, ["run", "race.toml", "--name", "other"])
     assert "paretoguard report race.toml --name other -o report.html" in other.stdout
     assert runner.invoke(app, ["report", "race.toml", "--name", "other"]).stdout.startswith("# other")

@@ -98,7 +98,7 @@ def test_in_the_order_asked_results_without_a_ticket_come_one_by_one() -> None:
     trial = pg.Trial(problem(), evidence="certified:order=asked")
     assert trial.order == "asked"
     trial.tell("a", {"x": 1.0, "y": 1.0})
-    with pytest.raises(pg.SampleError, match=r"only a result of the arm that `next_arm` gives can be told, 'b' now"):
+    with pytest.raises(pg.SampleError, match=r"of the arm that `ask` would give next can be told, 'b' now"):
         trial.tell("c", {"x": 1.0, "y": 1.0})
     (ticket,) = trial.ask(1)
     with pytest.raises(pg.SampleError, match=r"so tell by ticket .* while no ticket is open"):

@@ -304,7 +304,7 @@ class Trial:
         if self._tickets.outstanding or due != what:
             message = (
                 f"results count in the order asked, so tell by ticket (of `ask`); without one only a result of the "
-                f"arm that `next_arm` gives can be told, {due!r} now, while no ticket is open"
+                f"arm that `ask` would give next can be told, {due!r} now, while no ticket is open"
             )
             raise SampleError(message, arm=what, values=values, result=self.result())
         return row

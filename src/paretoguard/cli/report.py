@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from paretoguard.cli.failures import fail
-from paretoguard.cli.ledgers import Place, ledgers, race_place
+from paretoguard.cli.ledgers import NameOrFile, Place, ledgers, named
 from paretoguard.cli.options import Json
 from paretoguard.errors import FileError, SettingsError
 
@@ -25,7 +25,7 @@ The page needs nothing else: pictures are in it, scripts are not. The same ledge
 
 
 def report(
-    what: Annotated[str, typer.Argument(metavar="NAME|FILE", help="The experiment, or the problem file of a race.")],
+    what: NameOrFile,
     out: Annotated[
         Path | None, typer.Option("--out", "-o", metavar="FILE", help="Where to write. \\[default: stdout]")
     ] = None,
@@ -49,7 +49,7 @@ def report(
     check_writable(out)
     if name is not None and Path(what).suffix.lower() != ".toml":
         raise fail(f"--name chooses among the races of a problem file; {what!r} is a name itself")
-    facts = _read(*_place(what, name, storage))
+    facts = _read(*named(what, storage, name))
     text = _text(facts, chosen)
     if out is None:
         sys.stdout.write(text)
@@ -70,20 +70,6 @@ def _format(style: str | None, out: Path | None) -> str:
     if out.suffix.lower() not in FORMATS:
         raise FileError(f"'{out}' does not end in .html, .md or .json; rename it, or say --format")
     return FORMATS[out.suffix.lower()]
-
-
-def _place(what: str, chosen: str | None, storage: str | None) -> tuple[str, str | None, bool]:
-    """The name of the experiment, its database, and if it is a race: a name that ends in .toml is a problem file."""
-    path = Path(what)
-    if path.suffix.lower() != ".toml":
-        return what, storage, False
-    name, beside = race_place(path)
-    if storage is None and not path.with_suffix(".db").exists():
-        raise FileError(
-            f"there is no ledger '{path.with_suffix('.db')}' beside {path}: its race has not begun, or is one of "
-            "recorded data, which keeps a ledger only with --storage; of one elsewhere, give its name and --storage"
-        )
-    return chosen or name, storage or beside, True
 
 
 def _read(name: str, storage: str | None, is_race: bool) -> "Facts":

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from paretoguard.cli.failures import fail
-from paretoguard.cli.ledgers import Name, Place, address, ledgers, moment, shown
+from paretoguard.cli.ledgers import NameOrFile, Place, address, checked_hash, ledgers, moment, named, shown
 from paretoguard.cli.options import Json
 
 if TYPE_CHECKING:
@@ -18,6 +18,7 @@ EXAMPLES = """[bold]Examples[/bold]
   paretoguard status phase-2 --verify
   paretoguard status phase-2 --verify --expect 04fcc0…    (a hash from the minutes, in full)
   paretoguard status phase-2 --json
+  paretoguard status doses.toml    (a race: its ledger lies beside the file)
 
 Exit code 2 if the ledger is not as it was written. --verify also works out anew, by other code, if its results support
 what is claimed; exit code 2 if not."""
@@ -25,11 +26,12 @@ LIST_EXAMPLES = """[bold]Examples[/bold]
   paretoguard list
   paretoguard list --storage postgresql://me@server/trials --json"""
 
-_COLUMNS = ("name", "asked", "told", "events", "last change")
+_LAST = "last_change"
+_COLUMNS = ("name", "state", "results", "waiting", "retracted", "events", _LAST)
 
 
 def status(
-    name: Name,
+    what: NameOrFile,
     verify: Annotated[bool, typer.Option("--verify", help="Check the ledger and recompute the claims.")] = False,
     expect: Annotated[
         str | None, typer.Option(metavar="HASH", help="With --verify: a hash that was written down before.")
@@ -42,11 +44,15 @@ def status(
     from paretoguard.cli.screen import answers, print_json, remarks
     from paretoguard.cli.verdicts import print_result
     from paretoguard.experiment.labels import CHANGED
+    from paretoguard.race.beginning import latest
 
     if expect is not None and not verify:
         raise fail("--expect is checked by --verify only; give both")
+    expected = checked_hash(expect)
+    name, storage, is_race = named(what, storage)
     with compiling(remarks()), ledgers(storage) as place:
-        audit, experiment = _read(place, name, verify, expect)
+        name = latest(name, place) if is_race else name
+        audit, experiment = _read(place, name, verify, expected)
         looked = None if experiment is None else (experiment.result(), experiment.status())
     found = None if audit is None else audit._asdict()
     if not json and audit is not None and not audit.whole:
@@ -87,7 +93,7 @@ def _read(place: "Storage", name: str, verify: bool, expect: str | None) -> tupl
 
 
 def list_(storage: Place = None, json: Json = False) -> None:
-    """List the experiments in a database."""
+    """List the experiments in a database: results that count, tickets that wait, results that were retracted."""
     from paretoguard.cli.layout import slim
     from paretoguard.cli.screen import answers, print_json
     from paretoguard.experiment.storage import hidden
@@ -97,30 +103,37 @@ def list_(storage: Place = None, json: Json = False) -> None:
     if json:
         print_json({"experiments": rows})
     elif rows:
-        answers().print(slim("Experiments", [{key: _cell(row, key) for key in _COLUMNS} for row in rows]))
+        answers().print(
+            slim("Experiments", [{key.replace("_", " "): _cell(row, key) for key in _COLUMNS} for row in rows])
+        )
     else:
         place_shown = hidden(address(storage))
         answers().print(f"no experiments in {place_shown}; begin one with paretoguard create FILE", soft_wrap=True)
 
 
 def _cell(row: dict[str, Any], key: str) -> str:
-    return f"{row.get('error', '') if row[key] is None and key == _COLUMNS[-1] else row[key]}"
+    if row[key] is None:
+        return str(row.get("error", "")) if key == _LAST else "–"
+    return f"{row[key]:,}" if isinstance(row[key], int) else str(row[key])
 
 
 def _row(place: "Storage", name: str) -> dict[str, Any]:
     """Where one ledger stands; or what is wrong with it, which must not hide the others."""
-    from paretoguard.errors import LedgerError
+    from paretoguard.errors import LedgerError, ParetoguardError
+    from paretoguard.experiment.events import first_break
     from paretoguard.experiment.keys import check_keys
+    from paretoguard.experiment.tally import tally
+    from paretoguard.files import loads
 
-    results, asked, last = 0, 0, None
     try:
-        for event in place.events(name):
-            last = event.read()
-            check_keys(last)
-            results += last.kind == "told"
-            asked += len(last.data["arms"]) if last.kind == "asked" else 0
-        if last is None:
-            raise LedgerError("it has no events")
-    except (LedgerError, TypeError) as error:
+        head, events = place.head(name), list(place.events(name))
+        entries = [event.read() for event in events]
+        for entry in entries:
+            check_keys(entry)
+        if broken := first_break(events, head, reads=False):
+            raise LedgerError(f"it was changed after it was written: {broken}")
+        objectives = loads(entries[0].data["problem"], "the problem in the ledger").problem.objectives
+        found = tally(entries, len(objectives))
+    except (ParetoguardError, LookupError, TypeError, ValueError, AttributeError) as error:
         return dict.fromkeys(_COLUMNS) | {"name": name, "error": f"cannot be read: {error}"}
-    return dict(zip(_COLUMNS, (name, asked, results, last.sequence, moment(last.time)), strict=True))
+    return {"name": name, **found._asdict(), "events": len(events), _LAST: moment(entries[-1].time)}

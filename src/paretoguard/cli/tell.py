@@ -1,6 +1,7 @@
 """`paretoguard tell`: record results."""
 
 import sys
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -22,7 +23,7 @@ EXAMPLES = """[bold]Examples[/bold]
   paretoguard tell phase-2 < results.jsonl                    ({"ticket": 7, "efficacy": 1, "safety": 0})
 
 Telling the same twice changes nothing if there is a ticket or a key. Exit code 2 if a line was refused; the others are
-recorded unless --atomic."""
+recorded unless --atomic. With --json `numbers` are those of results without a ticket, by line: `retract` takes them."""
 
 
 def tell(
@@ -69,8 +70,24 @@ def _one(experiment: "Experiment", texts: list[str], arm: str | None, key: str |
 
 def _said(told: "Told") -> str:
     if told.duplicate:
-        return f"result {told.id} was known already; nothing changed"
+        left_out = ", and was retracted" if told.retracted else ""
+        return f"result {told.id} was known already{left_out}; nothing changed"
     return f"result {told.id} recorded" + ("" if told.complete else "; it counts when the rest has come")
+
+
+def _ranges(numbers: Iterable[int]) -> str:
+    """Numbers, those in a row as one.
+
+    >>> _ranges([3, 4, 5, 9])
+    '3 to 5, 9'
+    """
+    rows: list[list[int]] = []
+    for number in sorted(set(numbers)):
+        if rows and rows[-1][-1] == number - 1:
+            rows[-1] = [rows[-1][0], number]
+        else:
+            rows.append([number])
+    return ", ".join(" to ".join(map(str, row)) for row in rows)
 
 
 def _many(experiment: "Experiment", atomic: bool, json: bool) -> None:
@@ -80,6 +97,8 @@ def _many(experiment: "Experiment", atomic: bool, json: bool) -> None:
     from paretoguard.errors import ParetoguardError
 
     lines = list(read(stdin()))
+    if not lines:
+        raise fail("no results on stdin")
     wrong: dict[int, ParetoguardError] = {line.number: line.error for line in lines if line.error is not None}
     good = [line for line in lines if line.error is None]
     told: list[Told] = []
@@ -88,14 +107,22 @@ def _many(experiment: "Experiment", atomic: bool, json: bool) -> None:
         rows = ((line.ticket, line.arm, line.values, line.key) for line in good)
         told = experiment.tell_all(rows, refused, atomic=atomic)
     wrong |= {good[place].number: error for place, error in refused.items()}
-    duplicates = sum(one.duplicate for one in told)
+    taken = [line for line in good if line.number not in wrong] if told else []
+    numbers = {line.number: one.id for line, one in zip(taken, told, strict=True) if line.ticket is None}
+    duplicates, partial = sum(one.duplicate for one in told), sum(not (one.duplicate or one.complete) for one in told)
     if json:
         errors = {str(at): str(error) for at, error in sorted(wrong.items())}
-        print_json({"recorded": len(told) - duplicates, "duplicates": duplicates, "refused": errors})
+        counts = {"recorded": len(told) - duplicates, "partial": partial, "duplicates": duplicates}
+        print_json({**counts, "numbers": {str(at): number for at, number in numbers.items()}, "refused": errors})
     else:
+        in_part = f" ({partial:,} in part)" if partial else ""
+        left_out = sum(one.retracted for one in told)
         known = f", {duplicates:,} known already" if duplicates else ""
+        known += f" ({left_out:,} of them retracted)" if left_out else ""
         new = len(told) - duplicates
-        remarks().print(f"{new:,} result{'' if new == 1 else 's'} recorded{known}")
+        remarks().print(f"{new:,} result{'' if new == 1 else 's'} recorded{in_part}{known}")
+        if numbers:
+            remarks().print(f"numbers of those without a ticket: {_ranges(numbers.values())}", soft_wrap=True)
         for at, error in sorted(wrong.items()):
             remarks().print(f"line {at}: {error}", soft_wrap=True)
         if wrong and atomic:

@@ -226,7 +226,7 @@ class Experiment:
             raise SettingsError(f"the reason is {reason!r}, expected a text: why is result {given} left out?")
 
         def make(fold: Fold, write: Writer) -> None:
-            chosen, slot = find_slot(fold, number)
+            chosen, slot = find_slot(fold, number, of_any=True)
             if isinstance(number, Ticket) and number.arm != slot.arm:
                 raise SettingsError(f"ticket {chosen} is for {slot.arm!r}, got one for {number.arm!r}")
             if slot.state == WITHDRAWN:

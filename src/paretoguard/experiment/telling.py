@@ -6,12 +6,13 @@ from typing import Any, NamedTuple
 
 from paretoguard.errors import SampleError, SettingsError
 from paretoguard.experiment.events import TOLD
-from paretoguard.experiment.fold import COMPLETE, WITHDRAWN, Fold, Slot
+from paretoguard.experiment.fold import COMPLETE, OPEN, WITHDRAWN, Fold, Slot
 from paretoguard.experiment.writer import Writer
 from paretoguard.problem import Problem
 from paretoguard.tickets import Ticket
 
 LONGEST_KEY = 200  # characters
+MOST_SHOWN = 20  # results in a message
 RESERVED = ("ticket", "arm", "key")
 
 
@@ -22,6 +23,7 @@ class Told(NamedTuple):
     duplicate: bool  # everything was known before; nothing was recorded
     complete: bool  # is there a value for every objective, so that it counts?
     id: int  # of the result, for a second part or a retraction
+    retracted: bool = False  # it was known, and then left out
 
 
 def check_tellable(problem: Problem) -> None:
@@ -54,7 +56,7 @@ def record(fold: Fold, write: Writer, given: Given) -> Told:
             raise SampleError(message, arm=arm, values=given.values)
     added = _news(fold, number, slot, _part(fold, slot.arm, given.values))
     if not added:
-        return Told(slot.told, True, slot.state == COMPLETE, number)
+        return Told(slot.told, True, slot.state == COMPLETE, number, slot.state == WITHDRAWN)
     whole = {**slot.values, **added}
     if len(whole) == len(fold.problem.objectives):
         fold.trial.check(slot.arm if slot.trial_ticket is None else slot.trial_ticket, whole)
@@ -96,18 +98,36 @@ def _part(fold: Fold, arm: str, values: Any) -> dict[str, float]:
         raise SampleError(str(error), arm=arm, values=values) from None
 
 
-def find_slot(fold: Fold, what: Any) -> tuple[int, Slot]:
-    """The result of this number, or of this ticket."""
+def find_slot(fold: Fold, what: Any, *, of_any: bool = False) -> tuple[int, Slot]:
+    """The result of this number, or of this ticket; who looks for one of any state is told of all that there are."""
     number = what.id if isinstance(what, Ticket) else what
     if isinstance(number, bool) or not isinstance(number, Integral) or not 0 <= int(number) < len(fold.slots):
+        if of_any:
+            raise SettingsError(f"there is no result {number!r}; there are: {_all_of(fold) or 'none'}")
         waiting = [f"{k} ({slot.arm})" for k, slot in fold.open.items()]
-        shown = ", ".join(waiting[:20]) + (", …" if len(waiting) > 20 else "")
+        shown = ", ".join(waiting[:MOST_SHOWN]) + (", …" if len(waiting) > MOST_SHOWN else "")
         raise SettingsError(f"there is no ticket {number!r}; waiting for a result are: {shown or 'none'}")
     return int(number), fold.slots[int(number)]
 
 
+def _all_of(fold: Fold) -> str:
+    """The numbers of the results and tickets, the last of them with their arms and states."""
+    first = max(0, len(fold.slots) - MOST_SHOWN)
+    words = {COMPLETE: "told", OPEN: "waiting"}
+    last = [
+        f"{first + k} ({slot.arm}, {words.get(slot.state, slot.state)})" for k, slot in enumerate(fold.slots[first:])
+    ]
+    return (f"0 to {first - 1}, " if first else "") + ", ".join(last)
+
+
 def _news(fold: Fold, number: int, slot: Slot, values: dict[str, float]) -> dict[str, float]:
     """The values that are new for this result; another value than before is refused."""
+    added = {name: value for name, value in values.items() if name not in slot.values}
+    is_other = any(slot.values.get(name, value) != value for name, value in values.items())
+    if slot.state == WITHDRAWN and (added or is_other):
+        instead = "" if fold.trial.order == "asked" else "; tell the right one without a ticket, or by a new key"
+        message = f"result {number} ({slot.arm}) was retracted: {fold.retracted[number]['reason']}{instead}"
+        raise SampleError(message, arm=slot.arm, values=values)
     for name, value in values.items():
         if slot.values.get(name, value) != value:
             instead = "" if fold.trial.order == "asked" else " and tell the right one without a ticket, or by a new key"
@@ -116,8 +136,4 @@ def _news(fold: Fold, number: int, slot: Slot, values: dict[str, float]) -> dict
                 f"first was a mistake, retract it{instead}"
             )
             raise SampleError(message, arm=slot.arm, values=values)
-    added = {name: value for name, value in values.items() if name not in slot.values}
-    if added and slot.state == WITHDRAWN:
-        message = f"result {number} ({slot.arm}) was retracted: {fold.retracted[number]['reason']}"
-        raise SampleError(message, arm=slot.arm, values=values)
     return added
