@@ -230,6 +230,20 @@ def test_pulls_settle_at_the_shares_of_the_easiest_answer() -> None:
     assert study.records["samples"].mean() < 1.06 * bound.value * 100 * math.log(10)
 
 
+def test_a_run_may_settle_on_the_dearer_reason() -> None:
+    """The value of counts has local maxima: docs/pitfall.md tells of this one."""
+    problem = pg.Problem(
+        {"x": "max", "y": "max"}, arms=["i", "j"], noise=pg.Gaussian(1.0), constraints=["y >= 0"],
+        dependence="independent",
+    )  # fmt: skip
+    instance = pg.Instance(problem, np.array([[0.0, -0.1], [0.22, 1.0]]))
+    assert lower_bound(instance).answer["i"] == "dominated"
+    study = pg.simulate(instance, algorithms="pitfall", evidence="practical", delta=1e-30, runs=60)
+    stuck = study.pulls[:, 1] < 0.2 * study.records["samples"]
+    assert 0 < stuck.sum() < 30
+    assert not study.records["wrong_ecpsi"].any()
+
+
 @pytest.mark.parametrize("name", ["explainability", "two-stage-gap"])
 def test_the_plain_task_comes_near_its_own_bound(name: str) -> None:
     bound = lower_bound(pg.instances.load(name), "cpsi").value
@@ -246,3 +260,36 @@ def test_bad_tasks_are_refused() -> None:
     problem = pg.Problem({"x": "max", "y": "guard"}, arms=["a", "b"], noise=pg.Gaussian(1.0), constraints=["y <= 1"])
     with pytest.raises(pg.SettingsError, match="'pitfall:task=cpsi' knows neither"):
         pg.Trial(problem, algorithm="pitfall:task=cpsi", evidence="practical")
+
+
+def test_what_is_remembered_changes_no_decision() -> None:
+    for number in range(12):
+        instance = random_instance(np.random.default_rng([33, number]))
+        space, drawn_from = instance.problem.space(), source(instance)
+        levels, state = EVIDENCE["practical"].fit(0.1, space), new_state(space, key(number, 0))
+        row = np.zeros(space.objectives)
+        kept = pg.policies.Pitfall().fit(space)
+        for _ in range(200):
+            queued = decide_next(kept, levels, space, state)
+            got = state.queue[:queued].tolist()
+            assert decide_next(pg.policies.Pitfall().fit(space), levels, space, state) == queued
+            assert state.queue[:queued].tolist() == got, (number, state.counts)
+            if not got:
+                break
+            for arm in got:
+                draw_reward(drawn_from, state.key, arm, int(state.counts[arm]), row)
+                observe_result(space, state, arm, row)
+
+
+def test_a_metric_that_never_varies_starves_nobody() -> None:
+    problem = pg.Problem(
+        {"x": "max", "y": "max"}, arms=["a", "b", "c"], noise=pg.Unknown(), constraints=["y <= 2"],
+        dependence="independent",
+    )  # fmt: skip
+    rng, means = np.random.default_rng(0), {"a": 1.0, "b": 1.3, "c": 0.5}
+
+    def sample(arm: str) -> dict[str, float]:
+        return {"x": means[arm] + float(rng.normal()), "y": 1.0 if arm == "a" else 1.0 + 0.1 * float(rng.normal())}
+
+    pulls = pg.identify(problem, sample, algorithm="pitfall", budget=1500).pulls
+    assert pulls["a"] < 900

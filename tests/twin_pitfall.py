@@ -81,7 +81,8 @@ class Pitfall:
     # --- costs ---
     def crossing(self, i: int) -> float:
         if any(self.twin.problem.learnt):
-            return max(0.0, self.twin.gamma[i] + self.level)
+            is_never = -2e-9 <= self.twin.gamma[i] < 0.0
+            return 1e300 if is_never else max(0.0, self.twin.gamma[i] + self.level)
         return 0.5 * self.twin.counts[i] * self.twin.eta[i] ** 2
 
     def falling(self, i: int, j: int) -> float:

@@ -30,6 +30,7 @@ from numpy.typing import NDArray
 
 from paretoguard.engine.dominance import best_lead
 from paretoguard.engine.entering import Walk, enter, prepare, walk_memory
+from paretoguard.engine.evidence.learnt import NEVER
 from paretoguard.engine.evidence.parts import dominated, ratio_bar, undominated
 from paretoguard.engine.geometry import Polyhedron, polyhedron
 from paretoguard.engine.jit import inner
@@ -40,6 +41,8 @@ from paretoguard.engine.stopping import is_candidate
 Floats = NDArray[float64]
 NONE, LEAVES, FALLS, RISES, ENTERS, DOUBT = 0, 1, 2, 3, 4, 5
 KIND, ARM, OTHER, SIZE = 0, 1, 2, 3  # entries of Pitfalls.found
+ROUNDING = 1e-12  # relative; two formulas of one cost differ by less
+LATER = 1e300
 NOTHING = 1e-20  # a cost that is 0 but for rounding: it has no shares
 
 
@@ -96,7 +99,7 @@ def find_pitfall(evidence: NamedTuple, now: Any, space: Space, state: State, pit
     """Find the open way of least cost, and the shares of its arms; return its kind (NONE: every way is closed)."""
     _look(space, state, pitfalls)
     bar = ratio_bar(evidence, now, space, state)
-    least = _weakest_member(evidence, now, space, state, pitfalls, bar)
+    least = _weakest_member(now, state, pitfalls, bar)
     least = _weakest_pair(evidence, now, space, state, pitfalls, bar, least)
     _weakest_outside(evidence, now, space, state, pitfalls, bar, least)
     if pitfalls.found[KIND] != NONE and not _is_below(space, state, pitfalls, pitfalls.found[ARM]):
@@ -144,14 +147,12 @@ def _take(pitfalls: Pitfalls, kind: int, arm: int, other: int) -> None:
 
 
 @inner
-def _weakest_member(
-    evidence: NamedTuple, now: Any, space: Space, state: State, pitfalls: Pitfalls, bar: float
-) -> float:
+def _weakest_member(now: Any, state: State, pitfalls: Pitfalls, bar: float) -> float:
     """The least cost of an arm of O that leaves P; costs from `bar` on are closed."""
     least = bar
     for k in range(pitfalls.found[SIZE]):
         i = pitfalls.front[k]
-        cost = crossing(space, state, pitfalls, i)
+        cost = crossing(now, state, pitfalls, i)
         if cost < least and (bar < math.inf or not state.weight[i] >= now.bar):
             least = cost
             _take(pitfalls, LEAVES, i, -1)
@@ -159,10 +160,14 @@ def _weakest_member(
 
 
 @inner
-def crossing(space: Space, state: State, pitfalls: Pitfalls, i: int) -> float:
-    """What it costs that i is on the other side of P; where scales are learnt, the evidence against it."""
+def crossing(now: Any, state: State, pitfalls: Pitfalls, i: int) -> float:
+    """What it costs that i is on the other side of P; where scales are learnt, the evidence against it.
+
+    Where results do not vary their scale is never known, and more of them are of no use: any other way comes first.
+    """
     if state.covariance.shape[1] > 0:
-        return max(0.0, state.weight[i])
+        short = now.bar - state.weight[i]
+        return LATER if 0.0 < short <= 2.0 * NEVER else max(0.0, state.weight[i])
     return 0.5 * pitfalls.counts[i] * state.eta[i] * state.eta[i]
 
 
@@ -201,25 +206,26 @@ def falling(space: Space, state: State, pitfalls: Pitfalls, i: int, j: int) -> f
 @inner
 def _weakest_outside(
     evidence: NamedTuple, now: Any, space: Space, state: State, pitfalls: Pitfalls, bar: float, least: float
-) -> float:
+) -> None:
     """The least cost, below `least`, of an arm outside O that belongs into it after all."""
     for i in range(space.arms):
         pitfalls.bound[i] = math.inf
         if state.optimal[i] == 0:
-            pitfalls.own[i] = _entering(now, space, state, pitfalls, i, bar)
+            pitfalls.own[i] = _entering(now, state, pitfalls, i, bar)
             if pitfalls.own[i] < least:
-                pitfalls.bound[i] = max(pitfalls.own[i], _rising_bound(space, state, pitfalls, i))
+                bound = (1.0 - ROUNDING) * _rising_bound(space, state, pitfalls, i)
+                pitfalls.bound[i] = max(pitfalls.own[i], bound)
     while True:
         arm, lowest = -1, least
         for i in range(space.arms):
-            if pitfalls.bound[i] < lowest:
+            if pitfalls.bound[i] < lowest or (pitfalls.bound[i] == lowest and _is_earlier(pitfalls, i)):
                 arm, lowest = i, pitfalls.bound[i]
         if arm < 0:
-            return least
+            return
         pitfalls.bound[arm] = math.inf
         if bar < math.inf or not _is_below_front(evidence, now, space, state, pitfalls, arm):
-            cost = max(pitfalls.own[arm], _rising(space, state, pitfalls, arm, least))
-            if cost < least:
+            cost = max(pitfalls.own[arm], _rising(space, state, pitfalls, arm, least * (1.0 + ROUNDING)))
+            if cost < least or (cost == least and _is_earlier(pitfalls, arm)):
                 least = cost
                 _take(pitfalls, ENTERS if cost == pitfalls.own[arm] else RISES, arm, -1)
                 if cost > pitfalls.own[arm]:
@@ -227,13 +233,19 @@ def _weakest_outside(
 
 
 @inner
-def _entering(now: Any, space: Space, state: State, pitfalls: Pitfalls, i: int, bar: float) -> float:
+def _is_earlier(pitfalls: Pitfalls, i: int) -> bool:
+    """Does i come before the arm outside O that is the pitfall so far?  Of equal costs the lowest index counts."""
+    return bool(pitfalls.found[KIND] in (RISES, ENTERS) and i < pitfalls.found[ARM])
+
+
+@inner
+def _entering(now: Any, state: State, pitfalls: Pitfalls, i: int, bar: float) -> float:
     """What it costs that i enters P; +inf where the claim that it is outside is closed."""
     if state.inside[i] == 1:
         return 0.0
     if state.eta[i] == math.inf or (bar == math.inf and state.weight[i] >= now.bar):
         return math.inf
-    return 0.0 if pitfalls.plain else crossing(space, state, pitfalls, i)
+    return 0.0 if pitfalls.plain else crossing(now, state, pitfalls, i)
 
 
 @inner

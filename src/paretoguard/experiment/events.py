@@ -159,9 +159,10 @@ def first_break(
     """
     expected, last = before[0] + 1, before[1]
     for event in events:
-        if event.sequence != expected:
-            return f"event {expected} is missing: event {event.sequence} follows event {expected - 1}"
-        if seal(last, event.line) != event.hash:
+        sequence, line, stated = event
+        if sequence != expected:
+            return f"event {expected} is missing: event {sequence} follows event {expected - 1}"
+        if seal(last, line) != stated:
             return f"event {event.sequence} does not have the hash that its content and the events before it give"
         if reads and event.read().sequence != event.sequence:
             return f"event {event.sequence} says of itself that it is event {event.read().sequence}"

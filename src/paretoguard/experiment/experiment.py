@@ -13,7 +13,7 @@ import numpy as np
 from paretoguard import settings
 from paretoguard.errors import LedgerError, ParetoguardError, SampleError, SettingsError
 from paretoguard.experiment import labels
-from paretoguard.experiment.events import ASKED, CREATED, EXPIRED, NOTED, RETRACTED, Draft, Event, first_break
+from paretoguard.experiment.events import ASKED, CREATED, EXPIRED, NOTED, RETRACTED, START, Draft, Event, first_break
 from paretoguard.experiment.fold import LATE, WITHDRAWN, Fold
 from paretoguard.experiment.memory import MemoryStorage
 from paretoguard.experiment.storage import DEFAULT, Storage, checked_name, open_storage
@@ -28,6 +28,7 @@ from paretoguard.version import __version__
 
 MOST_AT_ONCE = 10_000  # tickets
 MOST_IDS, MOST_CHARACTERS = 50_000, 500_000  # of one event, whose line must not be too long
+CHECKED = 100_000  # of the last events whoever opens a ledger checks the hashes; an audit checks all
 
 
 class Status(NamedTuple):
@@ -313,7 +314,9 @@ class Experiment:
         """The state after all events, from the first on; a ledger that was changed after it was written is refused."""
         head = self.storage.head(self.name)  # before the events: more may come meanwhile
         events = list(self.storage.events(self.name))
-        if self._broken is None and (broken := first_break(events, head, reads=False)):
+        older, recent = events[:-CHECKED], events[-CHECKED:]
+        before = (older[-1].sequence, older[-1].hash) if older else (0, START)
+        if self._broken is None and (broken := first_break(recent, head, before=before, reads=False)):
             raise _changed(self.name, broken)
         return Fold(events, self._broken or "")
 
