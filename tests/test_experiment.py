@@ -692,7 +692,7 @@ def _labour(storage: SqlStorage, pipe: Any, seed: int) -> None:
             os.write(pipe, f"told {told.sequence} {ticket.id}\n".encode())
 
 
-@pytest.mark.parametrize("times", [60, pytest.param(300, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("times", [40, pytest.param(300, marks=pytest.mark.slow)])
 def test_killed_in_the_middle_of_ask_and_tell_nothing_acknowledged_is_lost(url: str, times: int) -> None:
     """Children of this process, all warm, die by SIGKILL at any moment; what is asked for is as if none had."""
     storage = SqlStorage(url)

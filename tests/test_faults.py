@@ -24,7 +24,6 @@ from paretoguard.experiment.events import START, Draft, Event, chain, first_brea
 from paretoguard.experiment.sql import SqlStorage
 from servers import Server
 
-KILLS = 200  # on each database
 FIRST = Draft("created", {}, 0.0)
 
 
@@ -62,7 +61,8 @@ def change(url: str, *statements: str) -> None:
 # --- processes killed ------------------------------------------------------------------------------------------------
 
 
-def test_killed_processes_lose_and_double_nothing(url: str) -> None:
+@pytest.mark.parametrize("kills", [100, pytest.param(200, marks=pytest.mark.slow)])
+def test_killed_processes_lose_and_double_nothing(url: str, kills: int) -> None:
     chance, script = random.Random(11), Path(__file__).with_name("appending.py")
     acknowledged = dict[tuple[int, int], tuple[int, str]]()
     with subprocess.Popen(
@@ -70,12 +70,13 @@ def test_killed_processes_lose_and_double_nothing(url: str) -> None:
     ) as parent:
         assert parent.stdin is not None
         assert parent.stdout is not None
-        for _ in range(KILLS // 2):
+        for _ in range(kills // 2):
             parent.stdin.write(2 * f"{url} a\n")  # two lives at once
             _end_both(parent.stdout, chance, acknowledged)
         parent.stdin.close()
     assert parent.returncode == 0
     storage = SqlStorage(url)
+    assert len(acknowledged) > kills
     _check(list(storage.events("a")), storage.head("a"), acknowledged)
     storage.append("a", 0, told(1))
     storage.close()
@@ -103,7 +104,6 @@ def _end_both(said: IO[str], chance: random.Random, acknowledged: dict[tuple[int
 
 def _check(events: list[Event], head: tuple[int, str], acknowledged: dict[tuple[int, int], tuple[int, str]]) -> None:
     assert first_break(events, head) == ""
-    assert len(acknowledged) > KILLS
     for sequence, sealed in acknowledged.values():
         assert events[sequence - 1].hash == sealed
     parts = defaultdict[tuple[int, int], list[int]](list)

@@ -32,12 +32,17 @@ MODELS: dict[type[pg.Noise], pg.Noise] = {
     pg.Exact: pg.Exact(),
 }
 NOT_SIMULATED = {pg.Unknown}
+SELDOM = {  # baselines and evidence that seldom change: by `make slow`
+    ("two-stage", "practical"), ("two-stage:form=e-cape", "practical"), ("racing", "practical"),
+    ("e-cape", "lil"), ("e-cape", "hanson-wright"), ("e-cape", "theorem"),
+}  # fmt: skip
 PAIRS = [
     *((how, "glr" if how == "game-cpsi" else "practical") for how in [*settings.ALGORITHMS, "two-stage:form=e-cape"]),
     *(("e-cape", what) for what in settings.EVIDENCE if what not in ("practical", "glr")),
     ("examples.extending.one_by_one:OneByOne:ratio=2", "practical"),
     ("e-cape", "examples.extending.horizon:Horizon"),
 ]
+PARAMS = [pytest.param(*pair, marks=[pytest.mark.slow] if pair in SELDOM else []) for pair in PAIRS]
 
 
 def by_name(law: laws.Law) -> str:
@@ -45,7 +50,7 @@ def by_name(law: laws.Law) -> str:
 
 
 @pytest.mark.parametrize("law", laws.LAWS, ids=by_name)
-@pytest.mark.parametrize(("algorithm", "evidence"), PAIRS)
+@pytest.mark.parametrize(("algorithm", "evidence"), PARAMS)
 def test_algorithms_and_evidence_keep_the_laws(algorithm: str, evidence: str, law: laws.Law) -> None:
     law(laws.Case(settings.algorithm(algorithm), settings.evidence(evidence)))
 
