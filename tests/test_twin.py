@@ -94,8 +94,14 @@ def evidence_for(algorithm: str, number: int) -> str:
     return ["practical", "theorem"][number % 2] if algorithm in ("e-cape", "uniform") else "practical"
 
 
-@pytest.mark.parametrize("algorithm", sorted(POLICIES))
-@pytest.mark.parametrize("block", range(4))
+BLOCKS = [  # of instances; of baselines the second half is for `make slow`
+    pytest.param(how, block, marks=[pytest.mark.slow] if how != "e-cape" and block > 1 else [])
+    for how in sorted(POLICIES)
+    for block in range(4)
+]
+
+
+@pytest.mark.parametrize(("algorithm", "block"), BLOCKS)
 def test_the_engine_decides_as_the_twin_does(algorithm: str, block: int) -> None:
     for number in range(50 * block, 50 * block + 50):
         rng = np.random.default_rng([7, number])
