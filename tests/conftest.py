@@ -1,11 +1,15 @@
 """The longest tests come first, so that no worker is left with one at the end; databases for those who need one."""
 
+import signal
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from servers import Server
+
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # in the background; Ctrl-C is tested in processes begun here
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 LONG = (
     "test_papers.py::test_smoke", "test_twin.py::test_the_engine_decides_as_the_twin_does_with_every_evidence",
