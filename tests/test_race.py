@@ -341,8 +341,7 @@ bad = { with = { script = "sleep 0.1; exit 1" } }
 
 def test_warm_up_runs_that_fail_are_told_and_count_for_nothing(tmp_path: Path) -> None:
     cold = "import os, sys\nif not os.path.exists('warm'):\n    open('warm', 'w').close()\n    sys.exit(3)"
-    text = """budget = 2
-constraints = ["failed <= 0.3"]
+    text = """constraints = ["failed <= 0.3"]
 [objectives]
 score = "max"
 failed = "guard"
@@ -353,7 +352,7 @@ command = "python3 -I -S cold.py"
 warmup = 1
 on_failure = "infeasible"
 [arms.only]
-""".replace("budget = 2\n", "")
+"""
     path = write(tmp_path, text, cold_py=cold)
     path.write_text(path.read_text().replace("budget = 400", "budget = 2"))
     result, events = finish(read_plan(path))

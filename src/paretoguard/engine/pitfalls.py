@@ -14,8 +14,8 @@ must enter P and be undominated at once, which is one cost.
 
 A way is open while the evidence has not closed it: by likelihood ratio where it has that form (`ratio_bar`), else by
 its claim. The pitfall is the open way of least cost. The cost is 1-homogeneous in N, so that the shares
-N_a (d cost / d N_a) / cost of the arms in it add up to 1. Where it is about one arm and its place alone, `_doubt` looks
-after what could make that question idle.
+N_a (d cost / d N_a) / cost of the arms in it add up to 1. Unless it is that an arm below O rises, `_doubt` looks after
+what could make the question idle.
 
 Costs are looked at through lower bounds: of an arm that rises, the cost of rising above the arm of O remembered for it.
 Only the arms that these leave as possible minimisers, one or two a decision, need the walk through all maps.
@@ -42,7 +42,7 @@ Floats = NDArray[float64]
 NONE, LEAVES, FALLS, RISES, ENTERS, DOUBT = 0, 1, 2, 3, 4, 5
 KIND, ARM, OTHER, SIZE = 0, 1, 2, 3  # entries of Pitfalls.found
 ROUNDING = 1e-12  # relative; two formulas of one cost differ by less
-LATER = 1e300
+LATER = 1e300  # a cost that comes after all others
 NOTHING = 1e-20  # a cost that is 0 but for rounding: it has no shares
 
 
@@ -96,13 +96,16 @@ def forget(pitfalls: Pitfalls) -> None:
 
 @inner
 def find_pitfall(evidence: NamedTuple, now: Any, space: Space, state: State, pitfalls: Pitfalls) -> int:
-    """Find the open way of least cost, and the shares of its arms; return its kind (NONE: every way is closed)."""
+    """Find the open way of least cost, and the shares of its arms; return its kind.
+
+    NONE: every way is closed. DOUBT: another arm is to be pulled before more is spent on it.
+    """
     _look(space, state, pitfalls)
     bar = ratio_bar(evidence, now, space, state)
     least = _weakest_member(now, state, pitfalls, bar)
     least = _weakest_pair(evidence, now, space, state, pitfalls, bar, least)
     _weakest_outside(evidence, now, space, state, pitfalls, bar, least)
-    if pitfalls.found[KIND] != NONE and not _is_below(space, state, pitfalls, pitfalls.found[ARM]):
+    if pitfalls.found[KIND] != NONE and not _rises_from_below(space, state, pitfalls, pitfalls.found[ARM]):
         _doubt(now, space, state, pitfalls)
     _write_shares(pitfalls)
     return int(pitfalls.found[KIND])
@@ -152,7 +155,7 @@ def _weakest_member(now: Any, state: State, pitfalls: Pitfalls, bar: float) -> f
     least = bar
     for k in range(pitfalls.found[SIZE]):
         i = pitfalls.front[k]
-        cost = crossing(now, state, pitfalls, i)
+        cost = _crossing(now, state, pitfalls, i)
         if cost < least and (bar < math.inf or not state.weight[i] >= now.bar):
             least = cost
             _take(pitfalls, LEAVES, i, -1)
@@ -160,7 +163,7 @@ def _weakest_member(now: Any, state: State, pitfalls: Pitfalls, bar: float) -> f
 
 
 @inner
-def crossing(now: Any, state: State, pitfalls: Pitfalls, i: int) -> float:
+def _crossing(now: Any, state: State, pitfalls: Pitfalls, i: int) -> float:
     """What it costs that i is on the other side of P; where scales are learnt, the evidence against it.
 
     Where results do not vary their scale is never known, and more of them are of no use: any other way comes first.
@@ -181,7 +184,7 @@ def _weakest_pair(
         for other in range(pitfalls.found[SIZE]):
             j = pitfalls.front[other]
             if j != i:
-                cost = falling(space, state, pitfalls, i, j)
+                cost = _falling(space, state, pitfalls, i, j)
                 if cost < least and (bar < math.inf or not undominated(evidence, now, space, state, i, j) >= 0.0):
                     least = cost
                     _take(pitfalls, FALLS, i, j)
@@ -189,7 +192,7 @@ def _weakest_pair(
 
 
 @inner
-def falling(space: Space, state: State, pitfalls: Pitfalls, i: int, j: int) -> float:
+def _falling(space: Space, state: State, pitfalls: Pitfalls, i: int, j: int) -> float:
     """What it costs that i is dominated by j, by more than the tolerance."""
     if space.compared_exact > 0 and best_lead(space, state, i, j) == math.inf:
         return math.inf
@@ -245,11 +248,11 @@ def _entering(now: Any, state: State, pitfalls: Pitfalls, i: int, bar: float) ->
         return 0.0
     if state.eta[i] == math.inf or (bar == math.inf and state.weight[i] >= now.bar):
         return math.inf
-    return 0.0 if pitfalls.plain else crossing(now, state, pitfalls, i)
+    return 0.0 if pitfalls.plain else _crossing(now, state, pitfalls, i)
 
 
 @inner
-def could_dominate(space: Space, state: State, j: int, i: int) -> bool:
+def _could_dominate(space: Space, state: State, j: int, i: int) -> bool:
     """Do the exact objectives allow that j dominates i?"""
     for c in range(space.noisy, space.noisy + space.compared_exact):
         if state.means[i, c] > state.means[j, c]:
@@ -267,7 +270,7 @@ def _rising_bound(space: Space, state: State, pitfalls: Pitfalls, i: int) -> flo
 @inner
 def _rising_above(space: Space, state: State, pitfalls: Pitfalls, i: int, j: int) -> float:
     """What it costs that i is not dominated by j."""
-    if not could_dominate(space, state, j, i):
+    if not _could_dominate(space, state, j, i):
         return 0.0
     n, m, least = pitfalls.counts[i], pitfalls.counts[j], math.inf
     for c in range(space.compared):
@@ -307,8 +310,8 @@ def _is_below_front(evidence: NamedTuple, now: Any, space: Space, state: State, 
 
 
 @inner
-def _is_below(space: Space, state: State, pitfalls: Pitfalls, i: int) -> bool:
-    """Is i below O, and this what the pitfall is about?"""
+def _rises_from_below(space: Space, state: State, pitfalls: Pitfalls, i: int) -> bool:
+    """Is the pitfall that i rises, from below an arm of O?"""
     return bool(pitfalls.found[KIND] == RISES and _rising_bound(space, state, pitfalls, i) > 0.0)
 
 
@@ -325,7 +328,7 @@ def _doubt(now: Any, space: Space, state: State, pitfalls: Pitfalls) -> None:
     enough = pitfalls.counts[i] ** pitfalls.catch_up
     for j in range(space.arms):
         if j != i and pitfalls.counts[j] < enough and is_candidate(now, state, j):
-            cost = falling(space, state, pitfalls, i, j)
+            cost = _falling(space, state, pitfalls, i, j)
             if cost < least:
                 least, arm = cost, j
     if arm >= 0:

@@ -72,4 +72,5 @@ def needed(evidence: GlrLevels, state: "State") -> float:
 
 @ratio_bar.register(GlrLevels)
 def _ratio_bar(evidence: GlrLevels, now: Moment, space: Space, state: "State") -> float:
-    return needed(evidence, state)
+    """As of `practical`: squares are added up over objectives that are independent."""
+    return needed(evidence, state) if space.independent or space.noisy < 2 else math.inf

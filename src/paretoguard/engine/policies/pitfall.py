@@ -129,5 +129,6 @@ def _answer(policy: PitfallMemory, evidence: NamedTuple, space: Space, state: St
         partition(now, space, state, statuses)
         return
     for i in range(space.arms):
-        outside = state.inside[i] == 0 and 0.5 * float(state.counts[i]) * state.eta[i] * state.eta[i] >= bar
+        cost = 0.5 * float(state.counts[i]) * state.eta[i] * state.eta[i]
+        outside = state.inside[i] == 0 and (policy.pitfalls.plain or cost >= bar)  # plain: read off the means
         statuses[i] = OPTIMAL if state.optimal[i] == 1 else INFEASIBLE if outside else DOMINATED
