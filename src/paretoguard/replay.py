@@ -22,9 +22,8 @@ class Steps:
 
     def ask(self, places: Sequence[int]) -> None:
         """These arms were asked for."""
-        self._steps.extend((ASK, len(places)))
-        for place in places:
-            self._steps.extend((PULL, place))
+        pulls = [step for place in places for step in (PULL, place)]
+        self._steps.extend((ASK, len(places), *pulls))
         self._longest = max(self._longest, len(places))
 
     def drop(self, place: int) -> None:
@@ -37,9 +36,9 @@ class Steps:
 
     def count(self, place: int, rows: Sequence[Any]) -> None:
         """These results of an arm count now."""
-        for k, row in enumerate(rows):
-            self._steps.extend((LAST if k == len(rows) - 1 else COUNT, place))
-            self._rows.append(row)
+        if rows:
+            self._steps.extend((COUNT, place) * (len(rows) - 1) + (LAST, place))
+            self._rows.extend(rows)
 
     def tape(self, arms: int, objectives: int, queue: Sequence[int], answered: bool) -> Tape:
         """All of them, for the engine."""

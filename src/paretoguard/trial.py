@@ -278,9 +278,8 @@ class Trial:
 
     def _take(self, what: str | Ticket, values: Mapping[str, float], row: Row) -> None:
         arm = what.arm if isinstance(what, Ticket) else what
-        known = self._exact.setdefault(arm, {})
-        for name in self._exact_objectives:
-            known[name] = float(values[name])
+        if self._exact_objectives:
+            self._exact.setdefault(arm, {}).update((name, float(values[name])) for name in self._exact_objectives)
         place = self._place[arm]
         if not isinstance(what, Ticket):  # as if asked for now
             what = self._tickets.issue(arm)

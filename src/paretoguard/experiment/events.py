@@ -9,6 +9,7 @@ import hashlib
 import json
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import UTC, datetime
+from operator import itemgetter
 from typing import Any, NamedTuple
 
 from paretoguard.errors import LedgerError
@@ -19,7 +20,7 @@ NOTED = "noted"  # changes no answer
 KINDS = (CREATED, ASKED, TOLD, RETRACTED, EXPIRED, NOTED, STOPPED)
 START = ""  # the hash before the first event
 LONGEST = 1_000_000  # characters of a line
-AT_ONCE = 5_000  # lines that are read together
+AT_ONCE = 200  # lines that are read together
 
 
 def _no_number(word: str) -> float:
@@ -27,6 +28,7 @@ def _no_number(word: str) -> float:
 
 
 _decode = json.JSONDecoder(parse_constant=_no_number).decode
+_contents = itemgetter("version", "sequence", "time", "kind", "data")
 _NUMBERS = (float, int)
 _LAST = 2.5e11  # seconds: until the year 9892, so that every time can be shown
 
@@ -119,8 +121,7 @@ def read_all(events: Sequence[Event]) -> Iterator[Entry]:
 
 def _entry(found: Any, line: str, sequence: int) -> Entry:
     try:
-        version, kind, data = found["version"], found["kind"], found["data"]
-        number, time = found["sequence"], found["time"]
+        version, number, time, kind, data = _contents(found)
     except (KeyError, TypeError) as error:
         raise LedgerError(f"event {sequence} cannot be read ({error}): {line[:80]!r}") from None
     if version != VERSION:

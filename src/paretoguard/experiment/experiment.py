@@ -14,7 +14,7 @@ from paretoguard import settings
 from paretoguard.errors import LedgerError, ParetoguardError, SampleError, SettingsError
 from paretoguard.experiment import labels
 from paretoguard.experiment.events import ASKED, CREATED, EXPIRED, NOTED, RETRACTED, START, Draft, Event, first_break
-from paretoguard.experiment.fold import LATE, WITHDRAWN, Fold
+from paretoguard.experiment.fold import LATE, WITHDRAWN, Fold, without_collecting
 from paretoguard.experiment.memory import MemoryStorage
 from paretoguard.experiment.storage import DEFAULT, Storage, checked_name, open_storage
 from paretoguard.experiment.telling import Given, Told, check_tellable, find_slot, record
@@ -312,13 +312,14 @@ class Experiment:
 
     def _folded(self) -> Fold:
         """The state after all events, from the first on; a ledger that was changed after it was written is refused."""
-        head = self.storage.head(self.name)  # before the events: more may come meanwhile
-        events = list(self.storage.events(self.name))
-        older, recent = events[:-CHECKED], events[-CHECKED:]
-        before = (older[-1].sequence, older[-1].hash) if older else (0, START)
-        if self._broken is None and (broken := first_break(recent, head, before=before, reads=False)):
-            raise _changed(self.name, broken)
-        return Fold(events, self._broken or "")
+        with without_collecting():
+            head = self.storage.head(self.name)  # before the events: more may come meanwhile
+            events = list(self.storage.events(self.name))
+            unchecked = events[-CHECKED - 1] if len(events) > CHECKED else None
+            before = (0, START) if unchecked is None else (unchecked.sequence, unchecked.hash)
+            if self._broken is None and (broken := first_break(events[-CHECKED:], head, before=before, reads=False)):
+                raise _changed(self.name, broken)
+            return Fold(events, self._broken or "")
 
     def _caught_up(self, known: Fold, events: list[Event]) -> Fold:
         """The state after these events, of which `known` stands on the first, if the ledger is still the same one.

@@ -34,8 +34,8 @@ OPEN, LATE, COMPLETE, WITHDRAWN = "open", "expired", "complete", "retracted"
 
 
 @contextmanager
-def _without_collecting() -> Iterator[None]:
-    """Nothing here makes cycles, and in a long ledger looking for some takes longer than all the rest."""
+def without_collecting() -> Iterator[None]:
+    """Events make no cycles, and in a long ledger looking for some takes longer than all the rest."""
     was_enabled = gc.isenabled()
     gc.disable()
     try:
@@ -84,7 +84,7 @@ class Fold:
 
     def __init__(self, events: Iterable[Event], broken: str = "") -> None:
         self.broken = broken  # what is wrong with the chain of hashes
-        with _without_collecting():
+        with without_collecting():
             self._begin(list(events))
 
     def _begin(self, events: list[Event]) -> None:
@@ -108,8 +108,8 @@ class Fold:
             _as_ledger_errors("the results in this ledger cannot be counted"),
             self.trial.replaying() if len(events) > LONG else nullcontext(),
         ):
-            for event, entry in zip(events, read_all(events), strict=True):
-                self.apply(entry, event.hash)
+            for (_, _, seal), entry in zip(events, read_all(events), strict=True):
+                self.apply(entry, seal)
 
     def _trial(self) -> Trial:
         given = self.settings
@@ -136,12 +136,13 @@ class Fold:
             raise ValueError("a ledger begins once")
 
     def _asked(self, entry: Entry) -> None:
-        arms, expires = entry.data["arms"], entry.data.get("expires")
+        data = entry.data
+        arms, expires = data["arms"], data.get("expires")
         if type(arms) is not list or (expires is not None and type(expires) not in (float, int)):
-            raise TypeError(f"it says {entry.data}, expected a list of arms, and seconds")
+            raise TypeError(f"it says {data}, expected a list of arms, and seconds")
         self.stopped = None
-        if "program" in entry.data:
-            self.program = entry.data["program"]
+        if "program" in data:
+            self.program = data["program"]
         for ticket in self.trial.asked(arms):
             self._add(Slot(ticket.arm, expires, ticket))
 
