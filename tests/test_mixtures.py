@@ -377,6 +377,10 @@ def test_evidence_about_two_rates_has_a_mean_of_at_most_1(n: int, m: int) -> Non
     assert math.log(values[a, b]) == pytest.approx(sum(mixed) - likelihood.max(), abs=1e-6)
 
 
+def variance(rate: float) -> float:
+    return rate * (1.0 - rate)
+
+
 def test_bounds_tell_of_likelihoods_only_what_is_true() -> None:
     """They save working them out: at most what a normal law gives twice over, and whether they reach what is required.
 
@@ -391,7 +395,12 @@ def test_bounds_tell_of_likelihoods_only_what_is_true() -> None:
         found, total = rate_evidence(x, n, y, m), 1 / n + 1 / m
         pooled = (n * x + m * y) / (n + m)
         assert found <= 0.7**-2 * (x - y) ** 2 / (2.0 * pooled * (1.0 - pooled) * total) + 1e-9
-        bounds = [(x - y) ** 2 / (2.0 * v * total) for v in (x * (1 - x), y * (1 - y), 0.25) if v > 0.0]
+        parts = [(size * (rate - pooled) ** 2 / 2, rate) for size, rate in ((n, x), (m, y))]
+        least = sum(part / variance((2 * pooled + rate) / 3) for part, rate in parts)
+        chords = [(part, 2 / variance(pooled) + 1 / variance(rate)) for part, rate in parts if 0.0 < rate < 1.0]
+        bounds = [least, sum(part * chord / 3 for part, chord in chords)]
+        assert least <= found * (1.0 + 1e-9)
+        assert found <= bounds[1] * (1.0 + 1e-9) or len(chords) < 2
         for required in (*(found * (1.0 + away) for away in (-0.5, -1e-3, 1e-3, 0.5)), *bounds, 10.0):
             if abs(found - required) > 1e-9 * (1.0 + found):  # else rounding decides
                 assert is_rate_apart(x, n, y, m, required) == (found >= required), (x, n, y, m, required)

@@ -17,6 +17,7 @@ HIGH = 12.0  # from here on five terms of Stirling's series are exact to roundin
 MANY = 16.0  # … and of the series between Gamma's half-integers
 UNKNOWN = -1.0  # a regret not worked out yet; none is negative
 SURELY = 1.0 + 1e-9  # room for rounding
+THIRD = 1.0 / 3.0
 
 
 @inner
@@ -81,18 +82,26 @@ def regret_of(evidence: Any, i: int, c: int, n: float) -> float:
 def is_rate_apart(first: float, n: float, second: float, m: float, required: float) -> bool:
     """Does `rate_evidence` reach what is required? Its logarithms are worked out only where bounds of it do not tell.
 
-    KL(a, p) is the integral of (a - t)/(t (1 - t)) over t from p to a. So the evidence is n m/(n + m) times half the
-    square of (first - second), over something between the least and the most t (1 - t) of any t between the two rates.
-    The least is that of one of them.
+    KL(a, p) is the integral of (a - t) g(t) over t from p to a, where g(t) = 1/(t (1 - t)) is convex. The weights a - t
+    add up to (a - p)^2/2 and have their mean at (2 p + a)/3: so it is at least that times g there (Jensen), and at most
+    that times (2 g(p) + g(a))/3 (the chord).
     """
-    half = 0.5 * (first - second) * (first - second) * n * m / (n + m)
-    of_first, of_second = first * (1.0 - first), second * (1.0 - second)
-    most = 0.25 if (first - 0.5) * (second - 0.5) < 0.0 else max(of_first, of_second)
-    if half >= SURELY * required * most:
+    pooled = (n * first + m * second) / (n + m)
+    of_first = 0.5 * n * (first - pooled) * (first - pooled)
+    of_second = 0.5 * m * (second - pooled) * (second - pooled)
+    a, b = _variance(THIRD * (2.0 * pooled + first)), _variance(THIRD * (2.0 * pooled + second))
+    if of_first * b + of_second * a >= SURELY * required * a * b:
         return True
-    if SURELY * half < required * min(of_first, of_second):
+    a, b, p = _variance(first), _variance(second), _variance(pooled)
+    chords = 2.0 * (of_first + of_second) * a * b + (of_first * b + of_second * a) * p
+    if SURELY * chords < 3.0 * required * a * b * p:
         return False
     return rate_evidence(first, n, second, m) >= required
+
+
+@inner
+def _variance(rate: float) -> float:
+    return rate * (1.0 - rate)
 
 
 @aside
