@@ -14,11 +14,12 @@ from typing import Any
 
 import numpy as np
 import rows
+from oracle import Oracle
 from table import put
 
 import paretoguard as pg
 from paretoguard.report.canvas import figure_for, look, save
-from paretoguard.theory.bounds import lower_bound
+from paretoguard.theory.bounds import LowerBound, lower_bound
 
 ROOT = Path(__file__).parent.parent
 RESULTS, PAGE = ROOT / "benchmarks" / "results" / "pitfall.csv", ROOT / "docs" / "pitfall.md"
@@ -38,7 +39,10 @@ RUNS, GAME_RUNS, GAME_SIZE = 1000, 20, 15
 LONGEST = 100  # times what the bound asks for: a rare run never ends, as only a tie is left to decide
 VARIANTS = ["pitfall", "pitfall:catch_up=0", "pitfall:catch_up=1.0", "pitfall:explore=0"]
 VARIED, FARTHER, FEWER_RUNS = ["two-stage-gap", "explainability", "cube", "secukinumab"], [1e-40, 1e-160], 200
-FALLING = ["random:K=8,d=3,m=3,seed=4", "random:K=12,d=4,m=2,seed=6"]
+FALLING = [
+    "cube", "random:K=6,d=2,m=1,seed=2", "random:K=8,d=2,m=2,seed=1", "random:K=8,d=3,m=3,seed=4",
+    "random:K=12,d=4,m=2,seed=6",
+]  # fmt: skip
 KIND = ("instance", "algorithm", "evidence", "delta")
 COLUMNS = (*KIND, "guarantee", "runs", "mean", "std", "error_cpsi", "error_ecpsi", "error_ecpsi_upper", "undecided")
 BARS = {"share": 0.9, "fewer": 0.85, "bound": 1.15, "certified": 1.8, "errors": 1.0}
@@ -51,6 +55,7 @@ def kinds() -> list[tuple[str, str, str, float]]:
     found += [(name, how, kind, delta) for delta in DELTAS for kind in EVIDENCE for how in OTHERS for name in names]
     varied = [how for how in VARIANTS if how != "pitfall"]
     found += [(name, how, "practical", delta) for delta in (0.1, 1e-10) for how in varied for name in VARIED]
+    found += [(name, "oracle", "practical", 1e-10) for name in FALLING]
     found += [(name, "pitfall", "practical", delta) for delta in FARTHER for name in FALLING]
     small = [name for name in names if pg.instances.load(name).means.size <= GAME_SIZE]
     return found + [(name, "game-cpsi", "glr", delta) for delta in DELTAS for name in small]
@@ -61,23 +66,25 @@ def measure() -> None:
     done = rows.read(RESULTS) if RESULTS.exists() else []
     seen = {tuple(row[key] for key in KIND) for row in done}
     kept: list[Any] = list(done)
-    bounds: dict[tuple[str, str], float] = {}
+    bounds: dict[tuple[str, str], LowerBound] = {}
     for name, how, kind, delta in kinds():
         if (name, how, kind, f"{delta:.6g}") in seen:
             continue
         task = "cpsi" if how in ("pitfall:task=cpsi", "game-cpsi") else "e-cpsi"
         instance = pg.instances.load(name)
         if (name, task) not in bounds:
-            bounds[name, task] = lower_bound(instance, task, time_limit=math.inf).value
-        least = bounds[name, task] * math.log(1.0 / delta)
-        is_short = delta in DELTAS and (how not in VARIANTS or how == "pitfall")
+            bounds[name, task] = lower_bound(instance, task, time_limit=math.inf)
+        bound = bounds[name, task]
+        least = bound.value * math.log(1.0 / delta)
+        is_short = delta in DELTAS and how not in ("oracle", *VARIANTS[1:])
         runs = GAME_RUNS if how == "game-cpsi" else RUNS if is_short else FEWER_RUNS
+        algorithm = Oracle(tuple(bound.weights[arm] for arm in instance.problem.arms)) if how == "oracle" else how
         study = pg.simulate(
-            instance, algorithms=how, evidence=kind, delta=delta, runs=runs, budget=int(LONGEST * least) + 10_000
+            instance, algorithms=algorithm, evidence=kind, delta=delta, runs=runs, budget=int(LONGEST * least) + 10_000
         )
         row = study.summary()[0]
         facts = {key: row[key] for key in COLUMNS} | {"instance": name, "evidence": kind, "algorithm": how}
-        kept.append({**facts, "bound": bounds[name, task], "ratio": row["mean"] / least})
+        kept.append({**facts, "bound": bound.value, "ratio": row["mean"] / least})
         rows.write(kept, RESULTS)
         print(name, how, kind, f"{delta:g}: {row['mean']:,.0f} samples, {row['mean'] / least:.2f}", flush=True)
 
@@ -166,11 +173,13 @@ def variants_table(table: list[dict[str, str]]) -> str:
 
 
 def falling_table(table: list[dict[str, str]]) -> str:
-    """How ratios fall with delta, and what the threshold alone makes of it."""
+    """How ratios fall with delta, what the threshold alone makes of it, and what an oracle does at the first delta."""
     deltas = [1e-10, *FARTHER]
-    lines = ["| instance | " + " | ".join(f"δ = {delta:g}" for delta in deltas) + " |", "|---|" + "---:|" * len(deltas)]
+    heads = ["oracle, δ = 1e-10", *(f"δ = {delta:g}" for delta in deltas)]
+    lines = ["| instance | " + " | ".join(heads) + " |", "|---|" + "---:|" * len(heads)]
+    known = column(table, "ratio", "oracle", "practical", 1e-10)
     for name in FALLING:
-        cells = []
+        cells = [f"{known[name]:.2f}" if name in known else "–"]
         for delta in deltas:
             mean = column(table, "mean", "pitfall", "practical", delta).get(name)
             ratio = column(table, "ratio", "pitfall", "practical", delta).get(name)

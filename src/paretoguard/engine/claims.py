@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from paretoguard.engine.evidence.parts import dominated, undominated
 from paretoguard.engine.jit import aside, inner
 from paretoguard.engine.space import Space
-from paretoguard.engine.state import State
+from paretoguard.engine.state import State, weight_of
 
 UNDECIDED, OPTIMAL, DOMINATED, INFEASIBLE = 0, 1, 2, 3
 
@@ -29,7 +29,7 @@ def settle(
         statuses[i] = INFEASIBLE if out else UNDECIDED
         via[i] = _someone_above(evidence, now, space, state, i)
     for i in range(space.arms):
-        if is_feasible(now, state, i) and _is_unbeaten(evidence, now, space, state, statuses, via, i):
+        if is_feasible(evidence, now, space, state, i) and _is_unbeaten(evidence, now, space, state, statuses, via, i):
             statuses[i] = OPTIMAL
     for i in range(space.arms):
         via[i] = -1
@@ -37,9 +37,9 @@ def settle(
 
 
 @inner
-def is_feasible(now: Any, state: State, i: int) -> bool:
+def is_feasible(evidence: NamedTuple, now: Any, space: Space, state: State, i: int) -> bool:
     """Is i certified feasible?"""
-    return bool(state.inside[i] == 1 and state.weight[i] >= now.bar)
+    return bool(state.inside[i] == 1 and weight_of(evidence, space, state, i) >= now.bar)
 
 
 @inner
@@ -124,7 +124,7 @@ def _spread_dominance(
         state.mark[i] = 0
     for wanted in (True, False):
         for source in range(space.arms):
-            if state.mark[source] == 1 or not is_feasible(now, state, source):
+            if state.mark[source] == 1 or not is_feasible(evidence, now, space, state, source):
                 continue
             if (statuses[source] == OPTIMAL) != wanted:
                 continue

@@ -35,7 +35,7 @@ from paretoguard.engine.evidence.parts import dominated, ratio_bar, undominated
 from paretoguard.engine.geometry import Polyhedron, polyhedron
 from paretoguard.engine.jit import inner
 from paretoguard.engine.space import Space
-from paretoguard.engine.state import CLOCK, State
+from paretoguard.engine.state import CLOCK, State, weight_of
 from paretoguard.engine.stopping import is_candidate
 
 Floats = NDArray[float64]
@@ -102,7 +102,7 @@ def find_pitfall(evidence: NamedTuple, now: Any, space: Space, state: State, pit
     """
     _look(space, state, pitfalls)
     bar = ratio_bar(evidence, now, space, state)
-    least = _weakest_member(now, state, pitfalls, bar)
+    least = _weakest_member(evidence, now, space, state, pitfalls, bar)
     least = _weakest_pair(evidence, now, space, state, pitfalls, bar, least)
     _weakest_outside(evidence, now, space, state, pitfalls, bar, least)
     if pitfalls.found[KIND] != NONE and not _rises_from_below(space, state, pitfalls, pitfalls.found[ARM]):
@@ -150,27 +150,29 @@ def _take(pitfalls: Pitfalls, kind: int, arm: int, other: int) -> None:
 
 
 @inner
-def _weakest_member(now: Any, state: State, pitfalls: Pitfalls, bar: float) -> float:
+def _weakest_member(
+    evidence: NamedTuple, now: Any, space: Space, state: State, pitfalls: Pitfalls, bar: float
+) -> float:
     """The least cost of an arm of O that leaves P; costs from `bar` on are closed."""
     least = bar
     for k in range(pitfalls.found[SIZE]):
         i = pitfalls.front[k]
-        cost = _crossing(now, state, pitfalls, i)
-        if cost < least and (bar < math.inf or not state.weight[i] >= now.bar):
+        cost = _crossing(evidence, now, space, state, pitfalls, i)
+        if cost < least and (bar < math.inf or not weight_of(evidence, space, state, i) >= now.bar):
             least = cost
             _take(pitfalls, LEAVES, i, -1)
     return least
 
 
 @inner
-def _crossing(now: Any, state: State, pitfalls: Pitfalls, i: int) -> float:
+def _crossing(evidence: NamedTuple, now: Any, space: Space, state: State, pitfalls: Pitfalls, i: int) -> float:
     """What it costs that i is on the other side of P; where scales are learnt, the evidence against it.
 
     Where results do not vary their scale is never known, and more of them are of no use: any other way comes first.
     """
     if state.covariance.shape[1] > 0:
-        short = now.bar - state.weight[i]
-        return LATER if 0.0 < short <= 2.0 * NEVER else max(0.0, state.weight[i])
+        weight = weight_of(evidence, space, state, i)
+        return LATER if 0.0 < now.bar - weight <= 2.0 * NEVER else max(0.0, weight)
     return 0.5 * pitfalls.counts[i] * state.eta[i] * state.eta[i]
 
 
@@ -214,7 +216,7 @@ def _weakest_outside(
     for i in range(space.arms):
         pitfalls.bound[i] = math.inf
         if state.optimal[i] == 0:
-            pitfalls.own[i] = _entering(now, state, pitfalls, i, bar)
+            pitfalls.own[i] = _entering(evidence, now, space, state, pitfalls, i, bar)
             if pitfalls.own[i] < least:
                 bound = (1.0 - ROUNDING) * _rising_bound(space, state, pitfalls, i)
                 pitfalls.bound[i] = max(pitfalls.own[i], bound)
@@ -242,13 +244,15 @@ def _is_earlier(pitfalls: Pitfalls, i: int) -> bool:
 
 
 @inner
-def _entering(now: Any, state: State, pitfalls: Pitfalls, i: int, bar: float) -> float:
+def _entering(
+    evidence: NamedTuple, now: Any, space: Space, state: State, pitfalls: Pitfalls, i: int, bar: float
+) -> float:
     """What it costs that i enters P; +inf where the claim that it is outside is closed."""
     if state.inside[i] == 1:
         return 0.0
     if state.eta[i] == math.inf or (bar == math.inf and state.weight[i] >= now.bar):
         return math.inf
-    return 0.0 if pitfalls.plain else _crossing(now, state, pitfalls, i)
+    return 0.0 if pitfalls.plain else _crossing(evidence, now, space, state, pitfalls, i)
 
 
 @inner

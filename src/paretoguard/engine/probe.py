@@ -25,7 +25,7 @@ from paretoguard.engine.evidence.parts import (
 )
 from paretoguard.engine.jit import entry, inner
 from paretoguard.engine.space import Space
-from paretoguard.engine.state import CLOCK, State, present
+from paretoguard.engine.state import CLOCK, State, present, weight_of
 from paretoguard.engine.stopping import closest_candidate, is_candidate
 
 FEASIBILITY, DOMINATION, NON_DOMINATION = 0, 1, 2  # the three kinds of claims
@@ -139,7 +139,7 @@ def progress(evidence: NamedTuple, space: Space, state: State, answer: NDArray[u
         if state.counts[i] == 0:
             continue
         if answer[i] == INFEASIBLE or answer[i] == UNDECIDED:
-            found[i] = max(found[i], _sided(now, state, i, 0))
+            found[i] = max(found[i], _sided(evidence, now, space, state, i, 0))
         if answer[i] == DOMINATED or answer[i] == UNDECIDED:
             found[i] = max(found[i], _below_someone(evidence, now, space, state, i))
         if answer[i] == OPTIMAL or answer[i] == UNDECIDED:
@@ -147,11 +147,11 @@ def progress(evidence: NamedTuple, space: Space, state: State, answer: NDArray[u
 
 
 @inner
-def _sided(now: Any, state: State, i: int, side: int) -> float:
+def _sided(evidence: NamedTuple, now: Any, space: Space, state: State, i: int, side: int) -> float:
     """Evidence over required that i is on this side of P: 1 inside, 0 outside."""
     if state.inside[i] != side:
         return 0.0
-    return float(state.weight[i] / now.bar) if now.bar > 0.0 else math.inf
+    return weight_of(evidence, space, state, i) / now.bar if now.bar > 0.0 else math.inf
 
 
 @inner
@@ -161,13 +161,13 @@ def _below_someone(evidence: NamedTuple, now: Any, space: Space, state: State, i
         if j != i and state.counts[j] > 0:
             value = dominated(evidence, now, space, state, i, j)
             share = _squared(value, pair_radius(evidence, now, state, i, j))
-            most = max(most, min(share, _sided(now, state, j, 1)))
+            most = max(most, min(share, _sided(evidence, now, space, state, j, 1)))
     return most
 
 
 @inner
 def _unbeaten(evidence: NamedTuple, now: Any, space: Space, state: State, answer: NDArray[uint8], i: int) -> float:
-    least = _sided(now, state, i, 1)
+    least = _sided(evidence, now, space, state, i, 1)
     for j in range(space.arms):
         if j != i and (answer[j] == OPTIMAL or answer[j] == UNDECIDED):
             if state.counts[j] == 0:

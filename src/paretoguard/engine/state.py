@@ -12,7 +12,7 @@ from numpy import float64, int64, uint8, uint64
 from numpy.typing import NDArray
 
 from paretoguard.engine.active_set import Workspace, workspace
-from paretoguard.engine.bets import GRID
+from paretoguard.engine.bets import FAILS, GRID, HOLDS
 from paretoguard.engine.dominance import rebuild_front, update_front
 from paretoguard.engine.evidence.parts import moment, prepare, weigh
 from paretoguard.engine.geometry import distance, within
@@ -40,7 +40,7 @@ class State(NamedTuple):
     stamp: NDArray[int64]  # [K] goes up when an arm has a new result, and when a pending one counts or no longer does
     inside: NDArray[uint8]  # [K] 1 for the empirically feasible arms F_t
     eta: NDArray[float64]  # [K] distance to the boundary of P
-    weight: NDArray[float64]  # [K] the part of the feasibility score gamma_i that does not change with time
+    weight: NDArray[float64]  # [K] the part of gamma_i that does not change with time; nan: see `weight_of`
     witness: NDArray[int64]  # [K] for i in F_t: an arm of F_t that dominates i, or -1
     optimal: NDArray[uint8]  # [K] 1 for O_t, the Pareto set of F_t
     fresh: NDArray[int64]  # [K] arms with results not yet worked in
@@ -189,8 +189,12 @@ def _stake(space: Space, state: State, arm: int, row: NDArray[float64]) -> None:
 
 @inner
 def _compound(space: Space, state: State, arm: int) -> None:
-    """What each bet has grown by, for each result."""
-    for first in range(0, state.stakes.shape[1], GRID):
+    """What each bet on the side of P where `arm` is has grown by, for each result."""
+    side = HOLDS if state.inside[arm] == 1 else FAILS
+    for row in range(space.bets.first.shape[0]):
+        first = space.bets.first[row, side]
+        if first < 0:
+            continue
         place = space.bets.coordinate[first]
         if space.ranges.binary[place]:
             share = 0.5 * (state.means[arm, place] - space.ranges.least[place])
@@ -212,7 +216,7 @@ def refresh(evidence: NamedTuple, space: Space, state: State) -> None:
         locate(space, state, arm)
         _compound(space, state, arm)
         prepare(evidence, state, arm)
-        state.weight[arm] = weigh(evidence, space, state, arm)
+        _weigh(evidence, space, state, arm)
     if state.tally[BUILT] == 0:
         rebuild_front(space, state)
         state.tally[BUILT] = 1
@@ -220,6 +224,23 @@ def refresh(evidence: NamedTuple, space: Space, state: State) -> None:
         for k in range(count):
             update_front(space, state, state.fresh[k])
     state.tally[FRESH] = 0
+
+
+@inner
+def _weigh(evidence: NamedTuple, space: Space, state: State, arm: int) -> None:
+    """Weigh the evidence that `arm` is infeasible; that it is feasible is seldom asked for, and left to `weight_of`."""
+    if state.counts[arm] == 0:
+        state.weight[arm] = -math.inf
+    else:
+        state.weight[arm] = math.nan if state.inside[arm] == 1 else weigh(evidence, space, state, arm)
+
+
+@inner
+def weight_of(evidence: NamedTuple, space: Space, state: State, i: int) -> float:
+    """The part of gamma_i that does not change with time: of an arm inside P worked out when first asked for."""
+    if state.weight[i] != state.weight[i]:
+        state.weight[i] = weigh(evidence, space, state, i)
+    return float(state.weight[i])
 
 
 @inner
@@ -257,4 +278,4 @@ def recount(evidence: NamedTuple, space: Space, state: State, arm: int, more: in
     state.inverse[arm] = 1.0 / count if count > 0 else math.inf
     state.root[arm] = math.sqrt(state.inverse[arm])
     prepare(evidence, state, arm)
-    state.weight[arm] = weigh(evidence, space, state, arm) if count > 0 else -math.inf
+    _weigh(evidence, space, state, arm)

@@ -34,7 +34,7 @@ from paretoguard.engine.evidence.parts import (
 )
 from paretoguard.engine.jit import inner
 from paretoguard.engine.space import Space
-from paretoguard.engine.state import CLOCK, State
+from paretoguard.engine.state import CLOCK, State, weight_of
 
 SMALL = 8  # up to so many arms in O_t, comparing all pairs is quicker than remembering
 
@@ -152,11 +152,11 @@ def weakest_excluded(evidence: NamedTuple, now: Any, space: Space, state: State,
 
 
 @inner
-def weakest_feasible(now: Any, state: State) -> tuple[float, int]:
+def weakest_feasible(evidence: NamedTuple, now: Any, space: Space, state: State) -> tuple[float, int]:
     """Z1F and its minimiser (lowest index among equals); (+inf, -1) when O_t is empty."""
     least, arm = math.inf, -1
     for i in range(state.optimal.shape[0]):
-        if state.optimal[i] == 1 and state.weight[i] - now.bar < least:
+        if state.optimal[i] == 1 and weight_of(evidence, space, state, i) - now.bar < least:
             least, arm = state.weight[i] - now.bar, i
     return least, arm
 

@@ -79,7 +79,7 @@ def _leader(policy: ECapeMemory, evidence: NamedTuple, now: NamedTuple, space: S
     z2, excluded = weakest_excluded(evidence, now, space, state, policy.rivals)
     if z2 < 0.0:
         return excluded
-    z1_feasible, feasible = weakest_feasible(now, state)
+    z1_feasible, feasible = weakest_feasible(evidence, now, space, state)
     z1_pair, first = weakest_pair(evidence, now, space, state, policy.rivals)
     if min(z1_feasible, z1_pair) >= 0.0:
         return -1

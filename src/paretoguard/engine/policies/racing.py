@@ -23,7 +23,7 @@ from paretoguard.engine.evidence.parts import dominated, undominated
 from paretoguard.engine.jit import inner
 from paretoguard.engine.policies.parts import answer, decide, queue_unseen, restart, select
 from paretoguard.engine.space import Space
-from paretoguard.engine.state import QUEUED, State, present, refresh
+from paretoguard.engine.state import QUEUED, State, present, refresh, weight_of
 
 
 class RacingMemory(NamedTuple):
@@ -69,7 +69,7 @@ def _decide(policy: RacingMemory, evidence: NamedTuple, space: Space, state: Sta
         policy.judged[0] = done
         now = present(evidence, state)
         for i in range(space.arms):
-            if policy.loose and state.inside[i] == 1 and state.weight[i] > now.bar:
+            if policy.loose and state.inside[i] == 1 and weight_of(evidence, space, state, i) > now.bar:
                 policy.vouched[i] = 1
         _judge(policy, evidence, now, space, state, False)
         _judge(policy, evidence, now, space, state, True)
@@ -131,9 +131,11 @@ def _judge(policy: RacingMemory, evidence: NamedTuple, now: Any, space: Space, s
 
 
 @inner
-def _is_sure(policy: RacingMemory, now: Any, state: State, j: int) -> bool:
+def _is_sure(policy: RacingMemory, evidence: NamedTuple, now: Any, space: Space, state: State, j: int) -> bool:
     """Is j certified feasible?"""
-    return bool(policy.vouched[j] == 1 or (state.inside[j] == 1 and state.weight[j] > now.bar))
+    if policy.vouched[j] == 1:
+        return True
+    return bool(state.inside[j] == 1 and weight_of(evidence, space, state, j) > now.bar)
 
 
 @inner
@@ -142,7 +144,7 @@ def _exit(policy: RacingMemory, evidence: NamedTuple, now: Any, space: Space, st
     if policy.vouched[i] == 0 and state.inside[i] == 0 and state.weight[i] > now.bar:
         return INFEASIBLE
     for j in range(space.arms):
-        judge = j != i and policy.decided[j] == UNDECIDED and _is_sure(policy, now, state, j)
+        judge = j != i and policy.decided[j] == UNDECIDED and _is_sure(policy, evidence, now, space, state, j)
         if judge and dominated(evidence, now, space, state, i, j) > 0.0:
             return DOMINATED
     return UNDECIDED
@@ -151,7 +153,7 @@ def _exit(policy: RacingMemory, evidence: NamedTuple, now: Any, space: Space, st
 @inner
 def _is_winner(policy: RacingMemory, evidence: NamedTuple, now: Any, space: Space, state: State, i: int) -> bool:
     """Is the remaining arm i certified feasible, and neither above nor below any other remaining arm?"""
-    if not _is_sure(policy, now, state, i):
+    if not _is_sure(policy, evidence, now, space, state, i):
         return False
     for j in range(space.arms):
         if j != i and policy.decided[j] == UNDECIDED:

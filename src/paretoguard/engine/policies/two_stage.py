@@ -27,7 +27,7 @@ from paretoguard.engine.evidence.parts import dominated, undominated
 from paretoguard.engine.jit import inner
 from paretoguard.engine.policies.parts import answer, decide, queue_unseen, restart, select
 from paretoguard.engine.space import Space
-from paretoguard.engine.state import QUEUED, State, present, refresh
+from paretoguard.engine.state import QUEUED, State, present, refresh, weight_of
 
 FORMS = ("2023", "e-cape")
 _STAGE = 0  # entry of TwoStageMemory.stage
@@ -72,7 +72,7 @@ def _decide(policy: TwoStageMemory, evidence: NamedTuple, space: Space, state: S
         return queued
     refresh(evidence, space, state)
     now = present(evidence, state)
-    if policy.stage[_STAGE] == 1 and _least_certain(now, space, state) < 0:
+    if policy.stage[_STAGE] == 1 and _least_certain(evidence, now, space, state) < 0:
         policy.stage[_STAGE] = 2
         for i in range(space.arms):
             policy.kept[i] = state.inside[i]
@@ -84,18 +84,18 @@ def _select(policy: TwoStageMemory, evidence: NamedTuple, space: Space, state: S
     now = present(evidence, state)
     if policy.stage[_STAGE] == 2:
         return _explore(policy, evidence, now, space, state)
-    arm = _least_certain(now, space, state)
+    arm = _least_certain(evidence, now, space, state)
     state.queue[0] = arm
     state.tally[QUEUED] = 1 if arm >= 0 else 0
     return int(state.tally[QUEUED])
 
 
 @inner
-def _least_certain(now: Any, space: Space, state: State) -> int:
+def _least_certain(evidence: NamedTuple, now: Any, space: Space, state: State) -> int:
     """MD-APT: among the arms with gamma_i < 0, the one with the least sqrt(N_i) eta_i; -1 if none is left."""
     least, arm = math.inf, -1
     for i in range(space.arms):
-        if state.weight[i] < now.bar:
+        if weight_of(evidence, space, state, i) < now.bar:
             value = math.sqrt(state.counts[i]) * state.eta[i]
             if value < least:
                 least, arm = value, i

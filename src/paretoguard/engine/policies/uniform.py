@@ -68,7 +68,7 @@ def _select(policy: UniformMemory, evidence: NamedTuple, space: Space, state: St
 @inner
 def _stops(policy: UniformMemory, evidence: NamedTuple, now: NamedTuple, space: Space, state: State) -> bool:
     """Are Z1F, Z2 and Z1P all >= 0?  Cheapest first; the first negative term ends the test."""
-    if weakest_feasible(now, state)[0] < 0.0:
+    if weakest_feasible(evidence, now, space, state)[0] < 0.0:
         return False
     for i in range(space.arms):
         if (
