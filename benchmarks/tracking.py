@@ -1,6 +1,7 @@
 """An algorithm that is told how to share its samples out: what a sampling rule could reach that knew the truth.
 
-It pulls the arm that is furthest behind its share, and stops as Game-cPSI does.
+It pulls the arm that is furthest behind its share, and stops as Game-cPSI does, or as pitfall does where arms are to be
+explained.
 """
 
 import math
@@ -13,22 +14,32 @@ from numpy.typing import NDArray
 
 import paretoguard as pg
 from paretoguard.engine.evidence.glr import Glr
+from paretoguard.engine.jit import inner
+from paretoguard.engine.pitfalls import NONE, find_pitfall
 from paretoguard.engine.policies.game import Game, is_certain
 from paretoguard.engine.policies.parts import answer, decide, queue_unseen, restart, select
+from paretoguard.engine.policies.pitfall import Pitfall
 from paretoguard.engine.space import Space
-from paretoguard.engine.state import CLOCK, QUEUED, refresh
+from paretoguard.engine.state import CLOCK, QUEUED, present, refresh
 
 
-class Memory(NamedTuple):
-    """What kernels see."""
+class GameMemory(NamedTuple):
+    """What kernels see, for the plain problem."""
 
     game: Any
     weights: NDArray[float64]
 
 
+class PitfallMemory(NamedTuple):
+    """What kernels see, for the explainable problem."""
+
+    pitfall: Any
+    weights: NDArray[float64]
+
+
 @dataclass(frozen=True)
 class Tracking:
-    """Samples in proportion to given weights."""
+    """Samples of the plain problem in proportion to given weights."""
 
     weights: tuple[float, ...]
     name: ClassVar[str] = "tracking"
@@ -36,18 +47,42 @@ class Tracking:
     task: ClassVar[str] = "cpsi"
     by_position: ClassVar[bool] = True
 
-    def fit(self, space: Space) -> Memory:
-        return Memory(Game().fit(space), np.array(self.weights))
+    def fit(self, space: Space) -> GameMemory:
+        return GameMemory(Game().fit(space), np.array(self.weights))
 
 
-def oracle(instance: pg.Instance) -> Tracking:
+@dataclass(frozen=True)
+class TrackingExplained:
+    """Samples of the explainable problem in proportion to given weights."""
+
+    weights: tuple[float, ...]
+    name: ClassVar[str] = "oracle"
+    by_position: ClassVar[bool] = True
+
+    def fit(self, space: Space) -> PitfallMemory:
+        return PitfallMemory(Pitfall().fit(space), np.array(self.weights))
+
+
+def oracle(instance: pg.Instance, task: str = "cpsi") -> Tracking | TrackingExplained:
     """With the weights of the lower bound, which nobody knows who does not know the means."""
-    weights = pg.theory.lower_bound(instance, task="cpsi").weights
-    return Tracking(tuple(weights[arm] for arm in instance.problem.arms))
+    weights = pg.theory.lower_bound(instance, task=task, time_limit=math.inf).weights
+    shares = tuple(weights[arm] for arm in instance.problem.arms)
+    return Tracking(shares) if task == "cpsi" else TrackingExplained(shares)
 
 
-@decide.register(Memory)
-def _decide(policy: Any, evidence: Any, space: Any, state: Any) -> int:
+@inner
+def _furthest_behind(weights: Any, space: Any, state: Any) -> int:
+    most = -math.inf
+    for i in range(space.arms):
+        behind = weights[i] * state.tally[CLOCK] - state.counts[i]
+        if behind > most:
+            most, state.queue[0] = behind, i
+    state.tally[QUEUED] = 1
+    return 1
+
+
+@decide.register(GameMemory)
+def _decide_plain(policy: Any, evidence: Any, space: Any, state: Any) -> int:
     queued = queue_unseen(space, state)
     if queued > 0:
         return queued
@@ -58,16 +93,21 @@ def _decide(policy: Any, evidence: Any, space: Any, state: Any) -> int:
     return select(policy, evidence, space, state)
 
 
-@select.register(Memory)
-def _select(policy: Any, evidence: Any, space: Any, state: Any) -> int:
-    most = -math.inf
-    for i in range(space.arms):
-        behind = policy.weights[i] * state.tally[CLOCK] - state.counts[i]
-        if behind > most:
-            most, state.queue[0] = behind, i
-    state.tally[QUEUED] = 1
-    return 1
+@decide.register(PitfallMemory)
+def _decide_explained(policy: Any, evidence: Any, space: Any, state: Any) -> int:
+    queued = queue_unseen(space, state)
+    if queued > 0:
+        return queued
+    refresh(evidence, space, state)
+    if find_pitfall(evidence, present(evidence, state), space, state, policy.pitfall.pitfalls) == NONE:
+        state.tally[QUEUED] = 0
+        return 0
+    return select(policy, evidence, space, state)
 
 
-restart.register(Memory, lambda memory: restart(memory.game))
-answer.register(Memory, lambda memory, *rest: answer(memory.game, *rest))
+for _kind in (GameMemory, PitfallMemory):
+    select.register(_kind, lambda memory, how, space, state: _furthest_behind(memory.weights, space, state))
+restart.register(GameMemory, lambda memory: restart(memory.game))
+restart.register(PitfallMemory, lambda memory: restart(memory.pitfall))
+answer.register(GameMemory, lambda memory, *rest: answer(memory.game, *rest))
+answer.register(PitfallMemory, lambda memory, *rest: answer(memory.pitfall, *rest))

@@ -19,8 +19,8 @@ BENCHMARKS = Path(__file__).parent.parent / "benchmarks"
 sys.path.insert(0, str(BENCHMARKS))  # they are scripts, not a package
 NAMES = ("naive", "speed", "steady", "table", "evidence", "outcomes", "units")
 naive, speed, steady, table, evidence, outcomes, units = map(importlib.import_module, NAMES)
-alternatives, asymptotics, bounds, game, live = map(
-    importlib.import_module, ("alternatives", "asymptotics", "bounds", "game", "live")
+alternatives, asymptotics, bounds, game, live, pitfall = map(
+    importlib.import_module, ("alternatives", "asymptotics", "bounds", "game", "live", "pitfall")
 )
 
 SMALL = ["secukinumab", "explainability", "racing-5", "covboost:constrained=false"]
@@ -134,6 +134,11 @@ def test_the_page_on_theory_shows_what_was_measured() -> None:
         assert float(row["numpy"]) >= 50 * float(row["engine"])
         p, d = int(row["p"]), int(row["d"])
         assert int(row["maps"]) <= math.comb(p + d - 1, d - 1)
+
+
+def test_the_page_on_pitfall_shows_what_was_measured() -> None:
+    page = pitfall.PAGE.read_text(encoding="utf-8")
+    assert pitfall.fill(page, pitfall.rows.read(pitfall.RESULTS)) == page
 
 
 @pytest.mark.parametrize(("p", "d"), [(3, 2), (6, 3), (5, 4)])

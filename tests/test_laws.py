@@ -13,7 +13,7 @@ import pytest
 import paretoguard as pg
 from paretoguard import laws, settings
 from paretoguard.engine import jit
-from paretoguard.engine.evidence.parts import Moment, moment
+from paretoguard.engine.evidence.parts import Moment, moment, weigh
 from paretoguard.engine.evidence.widths import spread, use_widths
 from paretoguard.engine.policies.parts import answer, decide, restart
 from paretoguard.engine.state import UNSEEN
@@ -287,6 +287,39 @@ def test_evidence_that_fades_otherwise_than_the_engine_may_assume_is_caught() ->
         decisions.time_alone_adds_no_evidence(laws.Case(evidence=Fading("time")))
     with pytest.raises(laws.BrokenLawError, match=r"is not dominated by .* loses [\d.e-]+ by .*, expected at most"):
         decisions.time_alone_adds_no_evidence(laws.Case(evidence=Fading("arms")))
+
+
+class CrowdLevels(NamedTuple):
+    factor: float
+
+
+@dataclass(frozen=True)
+class Crowd:
+    """What speaks for the feasibility of an arm grows with the results of all."""
+
+    name: ClassVar[str] = "crowd"
+
+    def fit(self, delta: float, space: Any) -> CrowdLevels:
+        return CrowdLevels(1.0)
+
+
+moment.register(CrowdLevels, lambda evidence, t: Moment(3.0, 3.0))
+spread.register(CrowdLevels, lambda evidence, state, i, j: math.sqrt(state.inverse[i] + state.inverse[j]))
+use_widths(CrowdLevels)
+
+
+@weigh.register(CrowdLevels)
+def _crowd(evidence: CrowdLevels, space: Any, state: Any, i: int) -> float:
+    total = 0.0
+    for j in range(space.arms):
+        total += float(state.counts[j])
+    return float(evidence.factor * total * state.eta[i])
+
+
+@pytest.mark.slow
+def test_evidence_about_one_arm_that_depends_on_others_is_caught() -> None:
+    with pytest.raises(laws.BrokenLawError, match=r"has [\d.]+, not [\d.-]+, after three results of arm"):
+        decisions.feasibility_is_about_one_arm(laws.Case(evidence=Crowd()))
 
 
 @pytest.mark.parametrize("algorithm", ["racing", "e-cape"])

@@ -10,7 +10,6 @@ Four decorators:
 """
 
 import functools
-import gc
 import typing
 from collections.abc import Callable
 from typing import Any, Protocol, TypeVar, cast
@@ -19,6 +18,7 @@ import numba
 from numba.core import config
 from numba.extending import overload
 
+from paretoguard.collecting import without_collecting
 from paretoguard.engine.kernel_store import DiskCache, cache_folder, note_body
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -100,13 +100,8 @@ def _without_collecting(compile_for: Callable[..., Any]) -> Callable[..., Any]:
     """numba makes objects by the million and few cycles: looking for garbage takes a tenth of its time."""
 
     def compile_at_once(*arguments: Any, **named: Any) -> Any:
-        was_enabled = gc.isenabled()
-        gc.disable()
-        try:
+        with without_collecting():
             return compile_for(*arguments, **named)
-        finally:
-            if was_enabled:
-                gc.enable()
 
     return compile_at_once
 

@@ -1,7 +1,8 @@
 """What an experiment has seen so far: counts, means, where each mean lies, and which means dominate which.
 
 `observe` takes a result in O(d). The rest is worked out by `refresh`, only for arms with new results, when the next
-decision needs it: a long history is folded at the price of its sums.
+decision needs it: a long history is folded at the price of its sums. Evidence that an arm is feasible waits until it is
+asked for (`weight_of`).
 """
 
 import math
@@ -34,7 +35,7 @@ class State(NamedTuple):
     covariance: NDArray[float64]  # [K, noisy, noisy] of the results so far, where scales are learnt; else [K, 0, 0]
     stakes: NDArray[float64]  # [K, B] what each bet has made of 1 …
     banked: NDArray[float64]  # [K, B] … times exp of this
-    growth: NDArray[float64]  # [K, B] the logarithm of both, for each result
+    growth: NDArray[float64]  # [K, B] the logarithm of both, for each result; of bets on the arm's side of P
     inverse: NDArray[float64]  # [K] 1 / N_i
     root: NDArray[float64]  # [K] 1 / sqrt(N_i)
     stamp: NDArray[int64]  # [K] goes up when an arm has a new result, and when a pending one counts or no longer does
@@ -208,7 +209,7 @@ def _compound(space: Space, state: State, arm: int) -> None:
 
 @inner
 def refresh(evidence: NamedTuple, space: Space, state: State) -> None:
-    """Work in the new results: feasibility, its evidence, and the Pareto set of the feasible arms."""
+    """Work in the new results: on which side of P each mean is, and the Pareto set of the feasible arms."""
     count = state.tally[FRESH]
     for k in range(count):
         arm = state.fresh[k]
@@ -239,8 +240,13 @@ def _weigh(evidence: NamedTuple, space: Space, state: State, arm: int) -> None:
 def weight_of(evidence: NamedTuple, space: Space, state: State, i: int) -> float:
     """The part of gamma_i that does not change with time: of an arm inside P worked out when first asked for."""
     if state.weight[i] != state.weight[i]:
-        state.weight[i] = weigh(evidence, space, state, i)
+        _weigh_inside(evidence, space, state, i)
     return float(state.weight[i])
+
+
+@aside
+def _weigh_inside(evidence: NamedTuple, space: Space, state: State, i: int) -> None:
+    state.weight[i] = weigh(evidence, space, state, i)
 
 
 @inner

@@ -156,8 +156,10 @@ def weakest_feasible(evidence: NamedTuple, now: Any, space: Space, state: State)
     """Z1F and its minimiser (lowest index among equals); (+inf, -1) when O_t is empty."""
     least, arm = math.inf, -1
     for i in range(state.optimal.shape[0]):
-        if state.optimal[i] == 1 and weight_of(evidence, space, state, i) - now.bar < least:
-            least, arm = state.weight[i] - now.bar, i
+        if state.optimal[i] == 1:
+            value = weight_of(evidence, space, state, i) - now.bar
+            if value < least:
+                least, arm = value, i
     return least, arm
 
 

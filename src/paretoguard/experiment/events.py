@@ -20,7 +20,7 @@ NOTED = "noted"  # changes no answer
 KINDS = (CREATED, ASKED, TOLD, RETRACTED, EXPIRED, NOTED, STOPPED)
 START = ""  # the hash before the first event
 LONGEST = 1_000_000  # characters of a line
-AT_ONCE = 200  # lines that are read together
+AT_ONCE = 200  # lines that are read together; with more, what is read is no longer near when it is used
 
 
 def _no_number(word: str) -> float:

@@ -11,10 +11,11 @@ import numba
 import numpy as np
 
 from paretoguard import settings
+from paretoguard.collecting import without_collecting
 from paretoguard.errors import LedgerError, ParetoguardError, SampleError, SettingsError
 from paretoguard.experiment import labels
 from paretoguard.experiment.events import ASKED, CREATED, EXPIRED, NOTED, RETRACTED, START, Draft, Event, first_break
-from paretoguard.experiment.fold import LATE, WITHDRAWN, Fold, without_collecting
+from paretoguard.experiment.fold import LATE, WITHDRAWN, Fold
 from paretoguard.experiment.memory import MemoryStorage
 from paretoguard.experiment.storage import DEFAULT, Storage, checked_name, open_storage
 from paretoguard.experiment.telling import Given, Told, check_tellable, find_slot, record
@@ -312,8 +313,8 @@ class Experiment:
 
     def _folded(self) -> Fold:
         """The state after all events, from the first on; a ledger that was changed after it was written is refused."""
+        head = self.storage.head(self.name)  # before the events: more may come meanwhile
         with without_collecting():
-            head = self.storage.head(self.name)  # before the events: more may come meanwhile
             events = list(self.storage.events(self.name))
             unchecked = events[-CHECKED - 1] if len(events) > CHECKED else None
             before = (0, START) if unchecked is None else (unchecked.sequence, unchecked.hash)

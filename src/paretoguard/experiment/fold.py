@@ -4,11 +4,11 @@ Nothing is read from clocks here, and nothing is decided that an event does not 
 has the same state, and so the same next decision.
 """
 
-import gc
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, nullcontext
 from typing import Any, ClassVar
 
+from paretoguard.collecting import without_collecting
 from paretoguard.errors import LedgerError, ParetoguardError
 from paretoguard.experiment.events import (
     ASKED,
@@ -31,18 +31,6 @@ from paretoguard.trial import Trial
 
 LONG = 2_000  # events; from here on the engine works them in at once
 OPEN, LATE, COMPLETE, WITHDRAWN = "open", "expired", "complete", "retracted"
-
-
-@contextmanager
-def without_collecting() -> Iterator[None]:
-    """Events make no cycles, and in a long ledger looking for some takes longer than all the rest."""
-    was_enabled = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if was_enabled:
-            gc.enable()
 
 
 @contextmanager
@@ -108,8 +96,8 @@ class Fold:
             _as_ledger_errors("the results in this ledger cannot be counted"),
             self.trial.replaying() if len(events) > LONG else nullcontext(),
         ):
-            for (_, _, seal), entry in zip(events, read_all(events), strict=True):
-                self.apply(entry, seal)
+            for event, entry in zip(events, read_all(events), strict=True):
+                self.apply(entry, event.hash)
 
     def _trial(self) -> Trial:
         given = self.settings

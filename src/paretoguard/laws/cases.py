@@ -135,6 +135,7 @@ class Step(NamedTuple):
     counts: dict[str, int]
     statuses: dict[str, str] | None  # once stopped
     state: State
+    levels: NamedTuple  # of the evidence, with what it keeps of each arm
 
 
 def decisions(
@@ -161,9 +162,9 @@ def decisions(
         if not names:
             codes = np.zeros(space.arms, dtype=uint8)
             answer_now(policy, levels, space, state, codes)
-            yield Step(names, counts, _named(problem, codes), state)
+            yield Step(names, counts, _named(problem, codes), state, levels)
             return
-        yield Step(names, counts, None, state)
+        yield Step(names, counts, None, state, levels)
         for arm in names:
             observe(arm)
 
@@ -172,7 +173,7 @@ def _named(problem: Problem, codes: NDArray[uint8]) -> dict[str, str]:
     return {arm: STATUSES[code] for arm, code in zip(problem.arms, codes, strict=True)}
 
 
-def work_in(levels: NamedTuple, problem: Problem, state: State) -> None:
+def work_in(problem: Problem, step: Step) -> None:
     """Work in every result observed so far."""
     K = len(problem.arms)
-    settle_now(levels, problem.space(), state, np.zeros(K, dtype=uint8), np.zeros(K, dtype=int64))
+    settle_now(step.levels, problem.space(), step.state, np.zeros(K, dtype=uint8), np.zeros(K, dtype=int64))

@@ -13,12 +13,14 @@ import tempfile
 from collections.abc import Iterator
 from itertools import product
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from paretoguard.engine.jit import COMPILED
+from paretoguard.engine.loop import observe_result
 from paretoguard.engine.probe import DOMINATION, FEASIBILITY, NON_DOMINATION, claim, difference_limit, shortcuts
+from paretoguard.engine.space import Space
 from paretoguard.engine.state import CLOCK
 from paretoguard.laws.cases import (
     DELTA,
@@ -34,7 +36,7 @@ from paretoguard.laws.cases import (
     settings_of,
     work_in,
 )
-from paretoguard.problem import Problem
+from paretoguard.problem import Instance, Problem
 from paretoguard.simulation.rewards import sampler
 from paretoguard.simulation.study import Study, simulate
 from paretoguard.trial import identify
@@ -217,7 +219,7 @@ def claims_stay_as_delta_grows(case: Case) -> None:
 def _check_claims(case: Case, problem: Problem, step: Step) -> None:
     space, counts = problem.space(), step.state.counts.tolist()
     levels = {delta: case.evidence.fit(delta, space) for delta in DELTAS}
-    work_in(levels[DELTA], problem, step.state)
+    work_in(problem, step)
     for kind, i, j in product(CLAIMS, range(space.arms), range(space.arms)):
         if (i == j) != (kind == FEASIBILITY):
             continue
@@ -233,24 +235,23 @@ def time_alone_adds_no_evidence(case: Case) -> None:
 
     The stopping rule rests on the second half: it keeps the evidence of pairs, and lowers it as time goes on.
     """
-    for levels, problem, step in _looks(case):
-        _check_fading(case, levels, problem, step)
+    for instance, step in _looks(case):
+        _check_fading(case, instance.problem, step)
 
 
-def _looks(case: Case) -> Iterator[tuple[NamedTuple, Problem, Step]]:
+def _looks(case: Case) -> Iterator[tuple[Instance, Step]]:
     """Evidence at work on each problem, from little to much known."""
     for setting in settings_of(case):
         instance = setting.instance()
-        levels = case.evidence.fit(DELTA, instance.problem.space())
         for number, start in enumerate(STARTS):
             given = {arm: start * (i + 1) for i, arm in enumerate(instance.problem.arms)}
             *_, last = decisions(case, instance.problem, recorded(instance, number), given, most=3)
-            work_in(levels, instance.problem, last.state)
-            yield levels, instance.problem, last
+            work_in(instance.problem, last)
+            yield instance, last
 
 
-def _check_fading(case: Case, levels: NamedTuple, problem: Problem, step: Step) -> None:
-    space, state, counts = problem.space(), step.state, step.state.counts.tolist()
+def _check_fading(case: Case, problem: Problem, step: Step) -> None:
+    space, state, levels, counts = problem.space(), step.state, step.levels, step.state.counts.tolist()
     arms, now = range(space.arms), int(state.tally[CLOCK])
     kinds = [(kind, i, j) for kind, i, j in product(CLAIMS, arms, arms) if (i == j) == (kind == FEASIBILITY)]
 
@@ -274,14 +275,38 @@ def _check_fading(case: Case, levels: NamedTuple, problem: Problem, step: Step) 
     state.tally[CLOCK] = now
 
 
+def feasibility_is_about_one_arm(case: Case) -> None:
+    """What speaks for or against the feasibility of an arm does not depend on results of others.
+
+    The engine works it out when it is first asked for, and keeps it until the arm has a new result.
+    """
+    for number, (instance, step) in enumerate(_looks(case)):
+        problem, state = instance.problem, step.state
+        space, counts, now = problem.space(), step.state.counts.tolist(), int(step.state.tally[CLOCK])
+
+        def values(step: Step, space: Space, counts: list[int]) -> list[float]:
+            arms = range(space.arms)
+            return [claim(step.levels, space, step.state, FEASIBILITY, i, i, counts[i], counts[i]) for i in arms]
+
+        before, other, rewards = values(step, space, counts), number % space.arms, recorded(instance, 1 + number)
+        for k in range(3):
+            observe_result(space, state, other, rewards(problem.arms[other], counts[other] + k))
+        work_in(problem, step)
+        state.tally[CLOCK] = now
+        for i, (was, value) in enumerate(zip(before, values(step, space, state.counts.tolist()), strict=True)):
+            words = f"after {step.counts}, {CLAIMS[FEASIBILITY].format(problem.arms[i])!r}"
+            found = f"{words} has {value:g}, not {was:g}, after three results of {problem.arms[other]}"
+            demand(i == other or was == value, feasibility_is_about_one_arm, case, found)
+
+
 def shortcuts_lead_to_the_same(case: Case) -> None:
     """What evidence says at a glance is true: `most_dominated`, `undominated_below` and `is_steady`."""
-    for levels, problem, step in _looks(case):
-        _check_shortcuts(case, levels, problem, step)
+    for instance, step in _looks(case):
+        _check_shortcuts(case, instance.problem, step)
 
 
-def _check_shortcuts(case: Case, levels: NamedTuple, problem: Problem, step: Step) -> None:
-    space, state, found = problem.space(), step.state, np.zeros(4)
+def _check_shortcuts(case: Case, problem: Problem, step: Step) -> None:
+    space, state, levels, found = problem.space(), step.state, step.levels, np.zeros(4)
     now = int(state.tally[CLOCK])
     for i, j in product(range(space.arms), range(space.arms)):
         if i == j:
@@ -314,5 +339,6 @@ LAWS: tuple[Law, ...] = (
     the_compiler_changes_nothing,
     claims_stay_as_delta_grows,
     time_alone_adds_no_evidence,
+    feasibility_is_about_one_arm,
     shortcuts_lead_to_the_same,
 )

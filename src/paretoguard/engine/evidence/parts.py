@@ -6,10 +6,10 @@ Signs: a claim is certified when its number is >= 0. For arms i, j at time t (re
 - i is dominated by j  m^-(i,j) = dominated(i, j);
 - i is not dominated by j  M^-(i,j) = undominated(i, j).
 
-`weigh` may not depend on time (the engine keeps its value until the arm has a new result), and the thresholds may only
-grow with time: while nothing is measured, M^-(i,j) falls by no more than widening(i) or widening(j), whichever is more.
-Both are laws (`paretoguard.laws`), as is that `most_dominated`, `undominated_below` and `is_steady`, the shortcuts, say
-what is true.
+`weigh` may depend on arm i alone, neither on time nor on other arms: the engine asks for it when it needs it, and keeps
+it until the arm has a new result. The thresholds may only grow with time: while nothing is measured, M^-(i,j) falls by
+no more than widening(i) or widening(j), whichever is more. These are laws (`paretoguard.laws`), as is that
+`most_dominated`, `undominated_below` and `is_steady`, the shortcuts, say what is true.
 """
 
 import math

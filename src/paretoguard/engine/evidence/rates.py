@@ -86,6 +86,8 @@ def is_rate_apart(first: float, n: float, second: float, m: float, required: flo
     add up to (a - p)^2/2 and have their mean at (2 p + a)/3: so it is at least that times g there (Jensen), and at most
     that times (2 g(p) + g(a))/3 (the chord).
     """
+    if first == second:
+        return False
     pooled = (n * first + m * second) / (n + m)
     of_first = 0.5 * n * (first - pooled) * (first - pooled)
     of_second = 0.5 * m * (second - pooled) * (second - pooled)
