@@ -19,6 +19,7 @@ import paretoguard as pg
 from paretoguard.cli.app import app
 from paretoguard.cli.live import table_of
 from paretoguard.cli.race import drive, remaining
+from paretoguard.errors import FileError
 from paretoguard.experiment.audit import audit
 from paretoguard.experiment.storage import open_storage
 from paretoguard.formulas import Formula
@@ -793,25 +794,35 @@ def test_a_metric_that_never_varies_is_named_and_does_not_keep_a_race_running(
     assert '[noise.score] with kind = "exact" if it is the same in every run' in said
 
 
-def test_peak_memory_at_the_floor_is_said_to_be(tmp_path: Path) -> None:
+SHELLS = '[objectives]\npeak_mb = "guard"\nwall_ms = "min"\n[measure]\ncommand = "sh -c :"\n[arms]\none = {}\n'
+
+
+def test_less_memory_than_is_told_apart_is_said_to_be(tmp_path: Path) -> None:
     """A rate is proposed, with the limit that the file has; `sh` needs less than the process that starts it."""
-    text = '[objectives]\npeak_mb = "guard"\nwall_ms = "min"\n[measure]\ncommand = "sh -c :"\n[arms]\none = {}\n'
-    path = write(tmp_path, 'constraints = ["peak_mb <= 48"]\n' + text)
+    path = write(tmp_path, 'constraints = ["peak_mb <= 48"]\n' + SHELLS)
     path.write_text(path.read_text().replace("budget = 400", "budget = 40"))
     plan = read_plan(path)
-    floor = plan.floor
+    least = plan.least_peak
     result, events = finish(plan)
-    if floor is None:
+    if least is None:
         pytest.skip("this system does not tell what a process takes")
-    peaks = {event.values["peak_mb"] for event in events if isinstance(event, Measured)}
-    assert all(floor <= 1.02 * peak for peak in peaks)
+    assert {event.values["peak_mb"] for event in events if isinstance(event, Measured)} == {least}
     found = [event for event in events if isinstance(event, Unvarying)]
-    if len(peaks) == 1:
-        assert found[0].name == "peak_mb"
-        assert 'heavy = "peak_mb > 48"' in found[0].advice
-        assert "cannot be less than about" in found[0].advice
-        assert "the limit of 48 MB, which is above that, held in all of those runs" in found[0].advice
-        assert result.stopped == "budget"
+    assert found[0].name == "peak_mb"
+    assert 'heavy = "peak_mb > 48"' in found[0].advice
+    assert f"less than {least:g} MB are not told apart here" in found[0].advice
+    assert "the limit of 48 MB held in all of those runs" in found[0].advice
+    assert result.stopped == "budget"
+
+
+@pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="this system does not tell what a process takes")
+def test_limits_on_less_memory_than_is_told_apart_are_refused(tmp_path: Path) -> None:
+    with pytest.raises(FileError, match=r"limit on peak_mb is 4 MB, but less than \d+ MB are not told apart"):
+        read_plan(write(tmp_path, 'constraints = ["peak_mb <= 4"]\n' + SHELLS))
+    derived = SHELLS.replace("peak_mb =", "heavy =") + '[derived]\nheavy = "peak_mb > 4"\n'
+    with pytest.raises(FileError, match=r"derived.heavy = 'peak_mb > 4' is not the same below [\d]+ MB"):
+        read_plan(write(tmp_path, 'constraints = ["heavy <= 0.1"]\n' + derived))
+    read_plan(write(tmp_path, 'constraints = ["heavy <= 0.1"]\n' + derived.replace("> 4", "> 64"))).source.close()
 
 
 def test_a_first_attempt_without_results_binds_nobody(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

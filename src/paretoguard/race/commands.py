@@ -2,6 +2,7 @@
 
 import glob
 import json
+import math
 import os
 import queue
 import random
@@ -23,6 +24,7 @@ from paretoguard.race.sources import Findings, Pull, RaceError, RunFailedError, 
 from paretoguard.race.words import Command
 
 FOREVER = 1e9  # seconds
+GROWTH = 1.02  # of the process that starts commands, with room
 TAIL = 300  # characters of what a failed command said
 
 
@@ -41,7 +43,10 @@ class Commands:
         self._spawners: queue.SimpleQueue[subprocess.Popen[str]] = queue.SimpleQueue()
         self._every = [self._spawner() for _ in range(jobs)]
         for each in self._every:
+            if each.stdout is not None:
+                each.stdout.readline()  # it is ready
             self._spawners.put(each)
+        self.least_peak = least_peak(self._every[0].pid)
 
     def _read(self, arm: str, key: str, own: Any) -> Command:
         text = own if own is not None else self._how.command
@@ -109,7 +114,7 @@ class Commands:
             "wall_ms": 1e3 * answer["wall"],
             "wall_s": answer["wall"],
             "user_ms": 1e3 * answer["user"],
-            "peak_mb": answer["peak"] / 1e6,
+            "peak_mb": max(answer["peak"] / 1e6, self.least_peak or 0.0),
             "exit_code": os.waitstatus_to_exitcode(answer["status"]),
             "output_bytes": os.path.getsize(output),
             "input_bytes": size,
@@ -145,14 +150,6 @@ class Commands:
             said = " ".join(file.read().decode(errors="replace").split())
         return answer, out, f"; it said: {said}" if said else ""
 
-    def floor(self) -> float | None:
-        """The least peak memory that can be seen, in MB: what the process takes that starts the commands."""
-        with suppress(OSError, ValueError, IndexError):
-            for line in Path(f"/proc/{self._every[0].pid}/status").read_text(encoding="utf-8").splitlines():
-                if line.startswith("VmHWM:"):
-                    return int(line.split()[1]) * 1024 / 1e6
-        return None
-
     def described(self) -> list[str]:
         """The files that inputs are drawn from."""
         return [
@@ -186,3 +183,15 @@ def _files(word: str, given: str | list[str], folder: Path) -> list[str]:
     if not found:
         raise ProblemError(f"measure.inputs.{word} is {given!r}, but there is no such file in {folder}")
     return found
+
+
+def least_peak(process: int) -> float | None:
+    """The least peak memory that is told apart from less, in MB: what the process takes that starts the commands.
+
+    In whole MB, so that it is the same when a race goes on. None where the system does not say.
+    """
+    with suppress(OSError, ValueError, IndexError):
+        for line in Path(f"/proc/{process}/status").read_text(encoding="utf-8").splitlines():
+            if line.startswith("VmHWM:"):
+                return float(math.ceil(GROWTH * int(line.split()[1]) * 1024 / 1e6))
+    return None

@@ -19,6 +19,7 @@ from paretoguard.race.how import How, check_keys, read_how
 from paretoguard.race.printed import as_number
 from paretoguard.race.recorded import Recorded
 from paretoguard.race.sources import Findings, RunFailedError, Source
+from paretoguard.race.still import check_peaks
 
 OF_FUNCTIONS = ("wall_ms", "wall_s", FAILED)  # what is measured of them
 
@@ -48,9 +49,9 @@ class Plan:
         return self.source if isinstance(self.source, Recorded) else None
 
     @property
-    def floor(self) -> float | None:
-        """The least peak memory that can be seen of a command, in MB, where that is known."""
-        return self.source.floor() if isinstance(self.source, Commands) else None
+    def least_peak(self) -> float | None:
+        """The least peak memory of a command that is told apart from less, in MB, where that is known."""
+        return self.source.least_peak if isinstance(self.source, Commands) else None
 
     def values(self, measured: Mapping[str, Any]) -> dict[str, float]:
         """The objectives of one result."""
@@ -135,6 +136,11 @@ def _plan(file: ProblemFile, path: Path, jobs: int, seed: int | None) -> Plan:
     source: Source
     if kind == "command":
         source = Commands(sources, how, path.parent, chosen, jobs)
+        try:
+            check_peaks(problem, formulas, source.least_peak)
+        except ProblemError:
+            source.close()
+            raise
     elif kind == "callable":
         source = Functions(sources, how, path.parent)
     else:

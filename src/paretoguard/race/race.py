@@ -128,7 +128,7 @@ class Race:
         for name, arms in still(result).items():
             if name not in self._still:
                 self._still.add(name)
-                yield Unvarying(name, tuple(arms), advice(name, result, self.plan.floor))
+                yield Unvarying(name, tuple(arms), advice(name, result, self.plan.least_peak))
         names = rests_on(result) if self.experiment.settings["budget"] is None else ()
         self._stuck_since = (self._stuck_since or result.samples) if names else None
         if self._stuck_since is not None and result.samples >= self._stuck_since * (1 + STUCK_SHARE):

@@ -3,8 +3,9 @@
 The largest memory of a process, as the system counts it, is at least that of the process which started it: a large
 parent would hide what its children need. This one takes about 10 MB.
 
-Each line on stdin is a request {argv, timeout, out, err}; each line on stdout the answer {status, wall, user, peak,
-timed_out}, or {error}. When stdin ends, the command at work is killed, with all that it started.
+Its first line on stdout says that it is ready. Then each line on stdin is a request {argv, timeout, out, err}, and each
+on stdout the answer {status, wall, user, peak, timed_out}, or {error}. When stdin ends, the command at work is killed,
+with all that it started.
 """
 
 import json
@@ -63,6 +64,8 @@ def run(argv: list[str], timeout: float, out: str, err: str) -> dict[str, Any]:
 
 
 if __name__ == "__main__":
+    sys.stdout.write("ready\n")
+    sys.stdout.flush()
     for line in iter(sys.stdin.readline, ""):
         try:
             answer = run(**json.loads(line))
