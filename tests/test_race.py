@@ -603,6 +603,17 @@ def test_without_replacement_is_heuristic_and_what_is_exhausted_stays_undecided(
     assert found.samples == 10
 
 
+def test_what_is_left_of_others_is_drawn_when_an_arm_is_exhausted(tmp_path: Path) -> None:
+    path = table(tmp_path, "replacement = false", rows=60)
+    kept = [line for k, line in enumerate((tmp_path / "rows.csv").read_text().splitlines()) if k <= 63]
+    (tmp_path / "rows.csv").write_text("\n".join(kept) + "\n")
+    plan = read_plan(path)
+    race = Race(plan, begin(plan, None))
+    list(race.events())
+    assert race.exhausted == {"a", "b"}
+    assert race.result().pulls == {"a": 60, "b": 3}
+
+
 @pytest.mark.parametrize(
     ("content", "message"),
     [

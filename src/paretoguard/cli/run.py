@@ -95,7 +95,8 @@ def _told(path: Path, result: "Result", more: dict[str, Any], name: str | None, 
     said = []
     if "rows" in more:
         share = more["drawn"] / more["rows"]
-        saved = f", {1 - share:.0%} less than all" if share < 1 else ": more draws than rows, as arms are close"
+        many = ", all of them" if share == 1 else ": more draws than rows, as arms are close"
+        saved = f", {1 - share:.0%} less than all" if share < 1 else many
         said.append(f"rows drawn: {more['drawn']:,} of {more['rows']:,}{saved}")
     if more["ledger"] is not None:
         said.append(f"ledger: {more['ledger']} (experiment {more['name']})")

@@ -23,6 +23,7 @@ from paretoguard.verdict import Result
 WARM_UP = -1  # the number of a run whose result is thrown away
 PATIENCE = 1.0  # seconds without an event
 MOST_EXHAUSTED = 50  # tickets in a row for arms that have no more rows
+UNASKED = -1  # no ticket
 STUCK_SHARE = 0.25  # so many more results, in which nothing else was open, show that nothing will be
 LONGEST_WHY = 500  # characters of a failure on the ledger
 
@@ -90,6 +91,7 @@ class Race:
         self._same = {arm for arm, pulls in experiment.result().pulls.items() if pulls}  # arms known to give it twice
         self.running: dict[Future[Ran], Ticket] = {}
         self.exhausted: set[str] = set()
+        self._only_others = False  # is nothing asked for but arms without more rows?
         self.stuck = ""  # why it was stopped, where all that is open rests on what has not varied
         self._recorded, self._next_look = 0, LEAST_PULLS  # results, by this race
         self._still: set[str] = set()
@@ -179,13 +181,23 @@ class Race:
 
     def _asked(self) -> list[Ticket]:
         """A batch in random order; tickets of arms without more rows are left open, and others asked for instead."""
-        for _ in range(MOST_EXHAUSTED):
+        for _ in range(0 if self._only_others else MOST_EXHAUSTED):
             tickets = self.experiment.ask(self._batch)
             usable = [ticket for ticket in tickets if ticket.arm not in self.exhausted]
             if usable or not tickets:
                 random.Random(f"{self._seed} order {tickets[0].id if tickets else 0}").shuffle(usable)
                 return usable
-        return []
+        self._only_others = True
+        return self._other()
+
+    def _other(self) -> list[Ticket]:
+        """The least pulled arm that has rows left, though nothing but others is asked for: it may settle them."""
+        status, budget = self.experiment.status(), self.experiment.settings["budget"]
+        left = [arm for arm in self.plan.problem.arms if arm not in self.exhausted]
+        if not left or status.stopped == "answered" or (budget is not None and status.samples >= budget):
+            return []
+        pulls = self.experiment.result().pulls
+        return [Ticket(UNASKED, min(left, key=lambda arm: pulls[arm]))]
 
     def _run(self, ticket: Ticket) -> Ran:
         """Measure, in a thread of its own; what fails is tried again where the policy says so."""
@@ -245,7 +257,10 @@ class Race:
             self.exhausted.add(ran.ticket.arm)
             return
         try:
-            self.experiment.tell(ran.ticket, ran.values)
+            if ran.ticket.id == UNASKED:
+                self.experiment.tell(None, ran.values, arm=ran.ticket.arm)
+            else:
+                self.experiment.tell(ran.ticket, ran.values)
         except SampleError as error:
             raise RaceError(f"a result of {ran.ticket.arm!r} cannot be used: {error}") from error
         self._recorded += 1
