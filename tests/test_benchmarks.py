@@ -19,8 +19,8 @@ BENCHMARKS = Path(__file__).parent.parent / "benchmarks"
 sys.path.insert(0, str(BENCHMARKS))  # they are scripts, not a package
 NAMES = ("naive", "speed", "steady", "table", "evidence", "outcomes", "units")
 naive, speed, steady, table, evidence, outcomes, units = map(importlib.import_module, NAMES)
-alternatives, asymptotics, bounds, game, live, pitfall = map(
-    importlib.import_module, ("alternatives", "asymptotics", "bounds", "game", "live", "pitfall")
+alternatives, asymptotics, bounds, game, live, pitfall, pitfall_time = map(
+    importlib.import_module, ("alternatives", "asymptotics", "bounds", "game", "live", "pitfall", "pitfall_time")
 )
 
 SMALL = ["secukinumab", "explainability", "racing-5", "covboost:constrained=false"]
@@ -139,6 +139,9 @@ def test_the_page_on_theory_shows_what_was_measured() -> None:
 def test_the_page_on_pitfall_shows_what_was_measured() -> None:
     page = pitfall.PAGE.read_text(encoding="utf-8")
     assert pitfall.fill(page, pitfall.rows.read(pitfall.RESULTS)) == page
+    times = pitfall.rows.read(pitfall_time.RESULTS)
+    assert pitfall_time.fill(page, times) == page
+    assert max(float(row["times"]) for row in times) <= pitfall_time.BAR
 
 
 @pytest.mark.parametrize(("p", "d"), [(3, 2), (6, 3), (5, 4)])
