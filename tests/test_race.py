@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 import time
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -25,7 +26,7 @@ from paretoguard.formulas import Formula
 from paretoguard.race.beginning import begin
 from paretoguard.race.notes import Run
 from paretoguard.race.plan import Plan, as_stated, read_plan
-from paretoguard.race.race import Failed, Measured, Race, Resumed, Unvarying, Waiting
+from paretoguard.race.race import Failed, Measured, Race, Resumed, Unvarying, Waiting, Written
 from paretoguard.race.sources import Pull, RaceError, RunFailedError
 from paretoguard.report.facts import read
 from paretoguard.report.page import page
@@ -831,3 +832,96 @@ def test_a_first_attempt_without_results_binds_nobody(tmp_path: Path, monkeypatc
     assert "paretoguard report race.toml --name other -o report.html" in other.stdout
     assert runner.invoke(app, ["report", "race.toml", "--name", "other"]).stdout.startswith("# other")
     assert "is a name itself" in runner.invoke(app, ["report", "other", "--name", "x"]).stderr
+
+
+# --- what the user may change meanwhile -------------------------------------------------------------------------------
+
+
+def cut_short(path: Path, url: str, results: int = 2) -> list[Any]:
+    """A race that is stopped after some results."""
+    plan = read_plan(path)
+    experiment = begin(plan, url)
+    events, happened = Race(plan, experiment).events(), list[Any]()
+    while sum(isinstance(event, Measured) for event in happened) < results:
+        happened.append(next(events))
+    events.close()  # type: ignore[attr-defined]
+    experiment.close()
+    return happened
+
+
+@pytest.mark.parametrize(
+    ("command", "more", "changed"),
+    [
+        ("python3 -I -S score.py {mean}", "", "score.py"),
+        ("python3 -I -S score.py {mean} --with=other.txt", "", "other.txt"),
+        ("sh -c 'python3 -I -S score.py 0.5|cat'", "", "score.py"),
+        ("python3 -I -S score.py {mean}|cat", "shell = true", "score.py"),
+        ("./own {mean}", "", "own"),
+        ("python3 -I -S score.py {mean}", 'prepare = "cat other.txt"', "other.txt"),
+        ("python3 -I -S score.py {mean}", 'cleanup = "cat other.txt"', "other.txt"),
+    ],
+)
+def test_a_race_does_not_go_on_with_another_script(tmp_path: Path, command: str, more: str, changed: str) -> None:
+    path, url = scored(tmp_path, more), f"sqlite:///{tmp_path}/race.db"
+    lines = [
+        f"command = {json.dumps(command)}" if "command =" in line else line for line in path.read_text().splitlines()
+    ]
+    path.write_text("\n".join(lines))
+    (tmp_path / "other.txt").write_text("other")
+    (tmp_path / "own").write_text(f"#!/bin/sh\nexec {sys.executable} -I -S score.py $1\n")
+    (tmp_path / "own").chmod(0o755)
+    cut_short(path, url)
+    before = (tmp_path / changed).read_text()
+    (tmp_path / changed).write_text(before + "\n# another\n")
+    plan = read_plan(path)
+    with pytest.raises(RaceError, match=rf"{changed}', which a command names, was changed .*--name NEW"):
+        begin(plan, url)
+    plan.source.close()
+    (tmp_path / changed).write_text(before)
+    plan = read_plan(path)
+    begin(plan, url).close()
+    plan.source.close()
+
+
+def test_a_script_that_is_gone_is_told_and_large_files_go_by_size_and_time(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("paretoguard.race.named.LARGE", 10)
+    path, url = scored(tmp_path, 'prepare = "test -e other.txt"'), f"sqlite:///{tmp_path}/race.db"
+    (tmp_path / "other.txt").write_text("other, which is large")
+    plan = read_plan(path)
+    assert re.search(r"# named by a command: 21 bytes, changed at [0-9]+ of 'other.txt'", plan.protocol)
+    plan.source.close()
+    cut_short(path, url)
+    (tmp_path / "other.txt").unlink()
+    plan = read_plan(path)
+    with pytest.raises(RaceError, match=r"'other.txt', which a command names, was removed"):
+        begin(plan, url)
+    plan.source.close()
+
+
+def test_a_race_that_was_begun_without_digests_of_scripts_goes_on(tmp_path: Path) -> None:
+    path, url = scored(tmp_path), f"sqlite:///{tmp_path}/race.db"
+    plan = read_plan(path)
+    assert "# named by a command: sha256 " in plan.protocol
+    older = [line for line in plan.protocol.splitlines() if "named by a command" not in line]
+    begun = begin(replace(plan, protocol="\n".join(older)), url)
+    begun.tell(begun.ask()[0], {"score": 0.5})
+    begun.close()
+    plan.source.close()
+    (tmp_path / "score.py").write_text(SCRIPT + "# another\n")
+    result, events = finish(read_plan(path), url)
+    assert events[0] == Resumed(1)
+    assert result.pareto == ("good",)
+
+
+def test_files_that_runs_write_may_change(tmp_path: Path) -> None:
+    """One was there before, one comes about; neither is a reason to refuse to go on."""
+    more = 'prepare = "cp score.py before.txt"\ncleanup = "touch since.txt"'
+    path, url = scored(tmp_path, more), f"sqlite:///{tmp_path}/race.db"
+    (tmp_path / "before.txt").write_text("of another race")
+    assert Written(("'before.txt'",)) in cut_short(path, url)
+    (tmp_path / "since.txt").write_text("changed")
+    result, events = finish(read_plan(path), url)
+    assert result.pareto == ("good",)
+    assert not any(isinstance(event, Written) for event in events)

@@ -84,7 +84,7 @@ def _alone(path: Path | None) -> Iterator[None]:
 
 
 def _watch(race: "Race", console: "Console") -> None:
-    from paretoguard.race.race import Failed, Resumed, Unvarying
+    from paretoguard.race.race import Failed, Resumed, Unvarying, Written
 
     pause = SECONDS if console.is_terminal else LINES_SECONDS
     due = time.monotonic() + (0 if console.is_terminal else pause)
@@ -98,6 +98,8 @@ def _watch(race: "Race", console: "Console") -> None:
             elif isinstance(event, Unvarying):
                 still[event.name] = None
                 console.print(_unvarying(event), soft_wrap=True)
+            elif isinstance(event, Written):
+                console.print(_written(event.files), soft_wrap=True)
             now = time.monotonic()
             if now < due:
                 continue
@@ -120,6 +122,13 @@ def _unvarying(event: "Unvarying") -> str:
     return (
         f"note: {event.name} has not varied in {LEAST_PULLS} results or more of {', '.join(names)}{more}: its scale is "
         f"not known, and nothing is claimed that rests on it; {event.advice}"
+    )
+
+
+def _written(files: Sequence[str]) -> str:
+    return (
+        f"note: {', '.join(files)} changed during a run: taken for what a command writes, so that the race goes on "
+        "whatever is in there"
     )
 
 

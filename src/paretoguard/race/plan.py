@@ -52,6 +52,11 @@ class Plan:
         """The least peak memory that can be seen of a command, in MB, where that is known."""
         return self.source.floor() if isinstance(self.source, Commands) else None
 
+    @property
+    def written(self) -> frozenset[str]:
+        """The files named by commands, as they are quoted, that runs have changed."""
+        return frozenset(self.source.written) if isinstance(self.source, Commands) else frozenset()
+
     def values(self, measured: Mapping[str, Any]) -> dict[str, float]:
         """The objectives of one result."""
         known: dict[str, Any] = dict(measured)

@@ -13,7 +13,8 @@ from typing import NamedTuple
 from paretoguard.engine.evidence.learnt import LEAST_PULLS
 from paretoguard.errors import SampleError
 from paretoguard.experiment.experiment import Experiment
-from paretoguard.race.notes import FAILED, RUN
+from paretoguard.race.named import read_named
+from paretoguard.race.notes import FAILED, RUN, WRITTEN, read_written
 from paretoguard.race.plan import Plan
 from paretoguard.race.sources import ExhaustedError, GivenUpError, Pull, RaceError, RunFailedError
 from paretoguard.race.still import advice, rests_on, still, stopped
@@ -56,6 +57,12 @@ class Unvarying(NamedTuple):
     advice: str
 
 
+class Written(NamedTuple):
+    """Files that commands name were changed by a run: they may be others when the race goes on."""
+
+    files: tuple[str, ...]  # in quotes
+
+
 class Waiting(NamedTuple):
     """Nothing has ended for a while."""
 
@@ -69,7 +76,7 @@ class Ran(NamedTuple):
     warm_ups: tuple[str, ...]  # those that failed
 
 
-Happening = Measured | Failed | Resumed | Unvarying | Waiting
+Happening = Measured | Failed | Resumed | Unvarying | Written | Waiting
 
 
 class Race:
@@ -86,6 +93,8 @@ class Race:
         self._batch = batch or (1 if plan.recorded is not None else max(2, jobs))
         self._seed = int(experiment.settings["seed"])
         self._noted = False
+        self._bound = set(read_named(str(experiment.settings.get("protocol") or "").splitlines()))  # named files
+        self._bound -= read_written(event.read() for event in experiment.storage.events(experiment.name))
         self._warm: set[str] = set()
         self._same = {arm for arm, pulls in experiment.result().pulls.items() if pulls}  # arms known to give it twice
         self.running: dict[Future[Ran], Ticket] = {}
@@ -146,6 +155,7 @@ class Race:
             except Exception as error:
                 wrong.append(error)
             del self.running[future]
+        happened += self._note_written()
         if wrong:
             raise wrong[0]
         return happened
@@ -163,6 +173,7 @@ class Race:
                     with suppress(RaceError):  # its ticket stays open
                         list(self._record(future.result()))
             self.running.clear()
+            list(self._note_written())
 
     def _start(self, workers: ThreadPoolExecutor, waiting: "deque[Ticket]") -> None:
         """Give every worker something to do, as far as there is anything."""
@@ -255,6 +266,14 @@ class Race:
         """Put attempts on the ledger that count for nothing else."""
         why = failures[-1][:LONGEST_WHY].encode(errors="replace").decode()
         self.experiment.note(FAILED, id=pull.number, arm=pull.arm, attempts=len(failures), why=why)
+
+    def _note_written(self) -> Iterator[Happening]:
+        """Put on the ledger which files runs write: these may be others when the race goes on."""
+        files = tuple(sorted(self.plan.written & self._bound))
+        if files:
+            self._bound -= set(files)
+            self.experiment.note(WRITTEN, files=list(files))
+            yield Written(files)
 
     def result(self) -> Result:
         """The answer, or what is certain so far."""

@@ -49,6 +49,11 @@ class Command:
             return None
         return self._parts[0].format_map({name: _text(value) for name, value in words.items()})
 
+    def known(self, words: Mapping[str, Any]) -> list[str]:
+        """The words for an arm before inputs are drawn: what these stand for can be no file's name."""
+        used = {name for part in self._parts for _, name, _, _ in Formatter().parse(part) if name is not None}
+        return self.filled({**dict.fromkeys(used, "\0"), **words})
+
     def filled(self, words: Mapping[str, Any]) -> list[str]:
         """The words of the command for one run; in a shell, what is put in is quoted."""
         if self.shell:
