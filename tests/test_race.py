@@ -19,7 +19,7 @@ from typer.testing import CliRunner
 import paretoguard as pg
 from paretoguard.cli.app import app
 from paretoguard.cli.live import table_of
-from paretoguard.cli.race import drive, remaining
+from paretoguard.cli.race import Failures, drive, remaining
 from paretoguard.experiment.audit import audit
 from paretoguard.experiment.storage import open_storage
 from paretoguard.formulas import Formula
@@ -400,6 +400,10 @@ WRONG = {
         '[objectives]\nwall_ms = "min"\n[arms]\na = { command = "echo {levl}", with = { level = 3 } }',
         r"arms.a.command has \{levl\}, which stands for nothing: did you mean 'level'",
     ),
+    "an unknown word that is like none": (
+        '[objectives]\nwall_ms = "min"\n[arms]\na = { command = "echo {zzz}", with = { x = 3 } }',
+        r"stands for nothing: expected one of 'arm', 'x'\. Give it in",
+    ),
     "no input": (
         '[objectives]\nwall_ms = "min"\n[measure]\ncommand = "cat {file}"\ninputs = { file = "*.none" }\n[arms.a]',
         r"measure.inputs.file is '\*.none', but there is no such file",
@@ -451,6 +455,24 @@ WRONG = {
         "there is no file .*none.csv",
     ),
 }
+
+
+@pytest.mark.parametrize("word", ["|", "||", "&&", ";", "&", ">", ">>", "<", "2>", "2>/dev/null", ">out", "done;"])
+def test_what_a_shell_would_understand_is_refused_without_one(tmp_path: Path, word: str) -> None:
+    message = re.escape(
+        f"without a shell {word!r} is taken for a word that is given to the program. Write shell = true"
+    )
+    with pytest.raises(pg.FileError, match=message):
+        read_plan(command_of(tmp_path, f"echo it\\'s {word} wc -c"))
+    with pytest.raises(pg.FileError, match=message):
+        read_plan(command_of(tmp_path, "true", f"prepare = {json.dumps(f'echo {word} x')}"))
+
+
+@pytest.mark.parametrize("command", ["echo '|' x", 'echo "a ; b" x', r"echo \; \| x", "echo a|b 'x;' x", "echo -> x"])
+def test_words_in_quotes_are_words(tmp_path: Path, command: str) -> None:
+    plan = read_plan(command_of(tmp_path, command))
+    assert plan.source.measure(Pull("a", 0))["output_bytes"] > 2
+    plan.source.close()
 
 
 @pytest.mark.parametrize("case", WRONG)
@@ -925,3 +947,68 @@ def test_files_that_runs_write_may_change(tmp_path: Path) -> None:
     result, events = finish(read_plan(path), url)
     assert result.pareto == ("good",)
     assert not any(isinstance(event, Written) for event in events)
+
+
+FAILING = """
+import os, sys
+size = os.path.getsize("count") if os.path.exists("count") else 0
+with open("count", "a") as file:
+    file.write("x")
+if size >= int(sys.argv[1]):
+    sys.exit(3)
+print('{"score": 0.5}')
+"""
+
+
+@pytest.mark.parametrize(
+    ("good", "more", "said"),
+    [
+        (0, "", '"retry" tries again, measure.on_failure = "infeasible" counts failures) and run it again'),
+        (2, "", "run it again to go on, if it was chance. Else .* and begin another race: --name NEW"),
+        (0, 'on_failure = "retry"', "(more measure.retries try more often, .*) and run it again"),
+        (0, "timeout = 60", '(measure.on_failure = "infeasible" counts failures) and run it again'),
+    ],
+)
+def test_advice_after_a_failure_can_be_followed(tmp_path: Path, good: int, more: str, said: str) -> None:
+    path = command_of(tmp_path, f"python3 -I -S failing.py {good}", more)
+    (tmp_path / "failing.py").write_text(FAILING)
+    pattern = ".*".join(re.escape(part) for part in said.split(".*"))
+    with pytest.raises(RaceError, match=pattern + "$"):
+        finish(read_plan(path))
+
+
+@pytest.mark.parametrize("name", ["none", "wrong_type", "other", "null"])
+def test_a_mistake_that_comes_again_is_not_called_chance(tmp_path: Path, name: str) -> None:
+    functions = """
+def none(arm): return None
+def wrong_type(arm): return {"x": "a" + 1}
+def other(arm): return {"y": 1.0}
+def null(arm): return {"x": None}
+"""
+    (tmp_path / f"lasting_{name}.py").write_text(functions)
+    text = f'[objectives]\nx = "max"\n[measure]\ncallable = "lasting_{name}:{name}"\n[arms.a]\n[arms.b]\n'
+    with pytest.raises(RaceError, match=r"a mistake which comes again in each run: correct it, and run it again$"):
+        finish(read_plan(write(tmp_path, text)))
+
+
+def test_commands_that_failed_are_shown_to_be_pasted(tmp_path: Path) -> None:
+    plan = read_plan(command_of(tmp_path, "sh -c 'exit 3' 'a b'"))
+    with pytest.raises(RaceError, match="exit code 3: sh -c 'exit 3' 'a b'"):
+        finish(plan)
+
+
+def test_many_failures_of_an_arm_do_not_flood_the_screen() -> None:
+    failures = Failures()
+    said = [failures.said(Failed("slow one", "exit code 1", "it counts as a failure")) for _ in range(30)]
+    assert said[:3] == ["'slow one' failed, it counts as a failure: exit code 1"] * 3
+    assert [line for line in said[3:] if line] == [f"'slow one': {count} failures so far" for count in (10, 20, 30)]
+
+
+def test_a_metric_that_does_not_appear_is_told_with_what_may_be_meant(tmp_path: Path) -> None:
+    path = command_of(tmp_path, "true", objectives='z = "max"')
+    path.write_text(path.read_text().replace("[measure]", '[derived]\nz = "1 / wall_sec"\n[measure]'))
+    with pytest.raises(RaceError, match=r"there is no 'wall_sec' \(did you mean 'wall_s'\?\) in what it gave"):
+        finish(read_plan(path))
+    spread = command_of(tmp_path, """printf '{{\\n"score": 1\\n}}'""")
+    with pytest.raises(RaceError, match=r"expected a line \(JSON must be on one line\) such as"):
+        finish(read_plan(spread))

@@ -2,6 +2,7 @@
 
 import math
 import time
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager
 from pathlib import Path
@@ -19,12 +20,13 @@ except ImportError:  # Windows
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from paretoguard.race.race import Race, Unvarying
+    from paretoguard.race.race import Failed, Race, Unvarying
     from paretoguard.verdict import Result
 
 SECONDS = 0.25  # between two looks
 LINES_SECONDS = 10.0  # between two lines, where the screen is no terminal
 SPREAD = 3  # a guess of what remains is right up to this factor in most looks (docs/race.md)
+FIRST_FAILURES, EVERY_FAILURES = 3, 10  # of an arm: those that are told one by one; then a line for so many
 MOST_NAMES = 4  # of what is measured at once
 
 
@@ -88,13 +90,14 @@ def _watch(race: "Race", console: "Console") -> None:
 
     pause = SECONDS if console.is_terminal else LINES_SECONDS
     due = time.monotonic() + (0 if console.is_terminal else pause)
-    budget, still = race.experiment.settings["budget"], dict[str, None]()
+    budget, still, failures = race.experiment.settings["budget"], dict[str, None](), Failures()
     with watching(console) as show:
         for event in race.events():
             if isinstance(event, Resumed):
                 console.print(f"going on with {_count(event.samples, 'result')} on the ledger")
             elif isinstance(event, Failed):
-                console.print(f"{event.arm} failed, {event.then}: {event.why}", soft_wrap=True)
+                if said_now := failures.said(event):
+                    console.print(said_now, soft_wrap=True, highlight=False, markup=False)
             elif isinstance(event, Unvarying):
                 still[event.name] = None
                 console.print(_unvarying(event), soft_wrap=True)
@@ -111,6 +114,21 @@ def _watch(race: "Race", console: "Console") -> None:
             elif result.samples > 0:
                 console.print(f"{status_line(result)}; {said}", soft_wrap=True)
             due = time.monotonic() + pause
+
+
+class Failures:
+    """What is said of failures: of each arm the first few, then only how many there were."""
+
+    def __init__(self) -> None:
+        self._counts = Counter[str]()
+
+    def said(self, event: "Failed") -> str:
+        """A line, or nothing."""
+        self._counts[event.arm] += 1
+        count = self._counts[event.arm]
+        if count <= FIRST_FAILURES:
+            return f"{event.arm!r} failed, {event.then}: {event.why}"
+        return f"{event.arm!r}: {count} failures so far" if count % EVERY_FAILURES == 0 else ""
 
 
 def _unvarying(event: "Unvarying") -> str:

@@ -5,6 +5,7 @@ import json
 import os
 import queue
 import random
+import shlex
 import shutil
 import subprocess
 import sys
@@ -115,7 +116,7 @@ class Commands:
             return
         answer, _, said = self._ask(process, command.filled(words))
         if answer["status"] != 0:
-            raise RaceError(f"measure.{key} failed with {_ending(answer)}: {' '.join(command.filled(words))}{said}")
+            raise RaceError(f"measure.{key} failed with {_ending(answer)}: {shlex.join(command.filled(words))}{said}")
 
     def _run(self, process: Any, argv: list[str], size: int) -> dict[str, Any]:
         answer, output, said = self._ask(process, argv)
@@ -130,12 +131,12 @@ class Commands:
             FAILED: float(answer["status"] != 0),
         }
         if answer["status"] != 0:
-            raise RunFailedError(f"{_ending(answer)}: {' '.join(argv)}{said}", measured)
+            raise RunFailedError(f"{_ending(answer)}: {shlex.join(argv)}{said}", measured)
         with open(output, encoding="utf-8", errors="replace") as file:
             file.seek(max(0, measured["output_bytes"] - MOST_OUTPUT))
             text = file.read()
         found = Findings({**read_printed(text, self._patterns), **measured})
-        found.said = text[-TAIL:].strip()
+        found.said, found.has_brace = text[-TAIL:].strip(), "{" in text
         return found
 
     def _ask(self, process: Any, argv: list[str]) -> tuple[dict[str, Any], str, str]:
@@ -153,7 +154,7 @@ class Commands:
             raise RaceError("the process that runs commands has ended: the race was stopped")
         answer = json.loads(line)
         if "error" in answer:
-            raise RaceError(f"cannot run {' '.join(argv)}: {answer['error']}")
+            raise RaceError(f"cannot run {shlex.join(argv)}: {answer['error']}")
         with open(err, "rb") as file:
             file.seek(max(0, os.path.getsize(err) - TAIL))
             said = " ".join(file.read().decode(errors="replace").split())

@@ -151,7 +151,7 @@ class Race:
                 happened += self._record(future.result())
             except GivenUpError as error:
                 self._note_failed(error.pull, error.failures)
-                wrong.append(error)
+                wrong.append(RaceError(f"{error}. {self._advice(error)}"))
             except Exception as error:
                 wrong.append(error)
             del self.running[future]
@@ -214,7 +214,7 @@ class Race:
                 if how.on_failure == "infeasible":
                     return Ran(ticket, self._counted(ticket, error), tuple(failures), warm_ups)
                 if how.on_failure == "fail" or len(failures) > how.retries:
-                    raise GivenUpError(_stops(pull, failures), pull, failures) from error
+                    raise GivenUpError(pull, failures, lasting=error.lasting) from error
 
     def _check_exact(self, pull: Pull, values: dict[str, float]) -> None:
         """Run once more what should be the same each time: one run can never show that it is not."""
@@ -262,6 +262,24 @@ class Race:
         self._recorded += 1
         yield Measured(ran.ticket.arm, ran.values)
 
+    def _advice(self, error: GivenUpError) -> str:
+        """What to do after a failure that stops the race; what a race with results was begun with is fixed."""
+        pulls = self.experiment.result().pulls
+        other = "begin another race: --name NEW" if any(pulls.values()) else "run it again"
+        if error.lasting and not pulls[error.pull.arm]:
+            return f"That looks like a mistake which comes again in each run: correct it, and {other}"
+        return (
+            "What ended well is saved: run it again to go on, if it was chance. Else change the file "
+            f"({self._policies()}) and {other}"
+        )
+
+    def _policies(self) -> str:
+        """What else may be done about failures; with a timeout trying again is refused where times are measured."""
+        counts = 'measure.on_failure = "infeasible" counts failures'
+        if self.plan.how.on_failure == "retry":
+            return f"more measure.retries try more often, {counts}"
+        return counts if self.plan.how.timeout is not None else f'measure.on_failure = "retry" tries again, {counts}'
+
     def _note_failed(self, pull: Pull, failures: Sequence[str]) -> None:
         """Put attempts on the ledger that count for nothing else."""
         why = failures[-1][:LONGEST_WHY].encode(errors="replace").decode()
@@ -283,14 +301,6 @@ class Race:
         )
         said += (self.stuck,) if self.stuck else ()
         return replace(found, notes=(*said, *found.notes)) if said else found
-
-
-def _stops(pull: Pull, failures: list[str]) -> str:
-    times = f" {len(failures)} times" if len(failures) > 1 else ""
-    return (
-        f"measuring {pull.arm!r} failed{times}: {failures[-1]}. What ended well is saved: run it again to go on. "
-        'measure.on_failure = "retry" tries again, "infeasible" counts failures'
-    )
 
 
 def _varies(arm: str, name: str, first: float, second: float) -> str:
