@@ -28,6 +28,7 @@ from paretoguard.race.notes import Run
 from paretoguard.race.plan import Plan, as_stated, read_plan
 from paretoguard.race.race import Failed, Measured, Race, Resumed, Unvarying, Waiting, Written
 from paretoguard.race.sources import Pull, RaceError, RunFailedError
+from paretoguard.race.ties import without_end
 from paretoguard.report.facts import read
 from paretoguard.report.page import page
 from paretoguard.report.page_text import markdown
@@ -814,6 +815,12 @@ def test_a_metric_that_never_varies_is_named_and_does_not_keep_a_race_running(
     said = " ".join(capsys.readouterr().err.split())
     assert "note: score has not varied in 30 results or more of one" in said
     assert '[noise.score] with kind = "exact" if it is the same in every run' in said
+    again, _, more = drive(path, options, jobs=2, batch=None, name=None, storage=None)  # says so at once
+    assert (again.samples, more["stuck"] in again.notes) == (result.samples, True)
+    assert "note: score has not varied" in " ".join(capsys.readouterr().err.split())
+    most = result.samples + 3
+    on, _, more = drive(path, options | {"budget": most}, jobs=2, batch=None, name=None, storage=None)
+    assert (on.samples, more["stuck"]) == (most, None)
 
 
 def test_peak_memory_at_the_floor_is_said_to_be(tmp_path: Path) -> None:
@@ -1012,3 +1019,61 @@ def test_a_metric_that_does_not_appear_is_told_with_what_may_be_meant(tmp_path: 
     spread = command_of(tmp_path, """printf '{{\\n"score": 1\\n}}'""")
     with pytest.raises(RaceError, match=r"expected a line \(JSON must be on one line\) such as"):
         finish(read_plan(spread))
+
+
+def tied(folder: Path, more: str = "") -> Path:
+    """Two arms that are equal, without a budget."""
+    path = scored(folder)
+    text = path.read_text().replace("0.1 }", "0.9 }").replace("budget = 400\n", more)
+    path.write_text(text)
+    return path
+
+
+@pytest.mark.parametrize(
+    ("more", "said"),
+    [
+        ("", "arms that are equal in score would be measured without end"),
+        ("tolerance = 0.01\n", ""),
+        ("tolerance = { score = 0.01 }\n", ""),
+    ],
+)
+def test_ties_that_would_never_end_are_told(tmp_path: Path, more: str, said: str) -> None:
+    plan = read_plan(tied(tmp_path, more))
+    assert without_end(plan, None) == said
+    assert without_end(plan, 10) == ""
+    plan.source.close()
+
+
+def test_a_tie_is_told_at_the_beginning_and_at_ctrl_c_and_a_budget_ends_it_later(tmp_path: Path) -> None:
+    path = tied(tmp_path)
+    child = subprocess.Popen([sys.executable, "-m", "paretoguard", "run", str(path)], stderr=subprocess.PIPE, text=True)
+    url, deadline = f"sqlite:///{tmp_path}/race.db", time.monotonic() + 60
+    while not (tmp_path / "race.db").exists() or pg.Experiment.open("a race", url).status().samples < 4:
+        assert time.monotonic() < deadline
+        time.sleep(0.2)
+    child.send_signal(signal.SIGINT)
+    said = child.communicate(timeout=30)[1]
+    assert child.returncode == 130
+    assert "measured without end; a [tolerance] or a --budget ends that" in said
+    assert "measured without end; run it again with --budget N" in said
+    most = pg.Experiment.open("a race", url).status().samples + 5
+    done = CliRunner().invoke(app, ["run", str(path), "--budget", str(most)])
+    assert done.exit_code == 1, done.stderr
+    assert f"stopped after {most:,} results, as --budget says" in " ".join(done.stdout.split())
+    assert "without end" not in done.stderr
+    experiment = pg.Experiment.open("a race", url)
+    assert experiment.settings["budget"] is None
+    assert experiment.status().samples == most
+    assert audit(experiment).sound
+    again = CliRunner().invoke(app, ["run", str(path), "--budget", str(most)])
+    assert again.exit_code == 1, again.stderr
+    assert pg.Experiment.open("a race", url).status().samples == most
+
+
+def test_a_budget_that_was_given_at_the_beginning_is_fixed(tmp_path: Path) -> None:
+    path, url = scored(tmp_path), f"sqlite:///{tmp_path}/race.db"
+    cut_short(path, url)
+    plan = as_stated(read_plan(path), budget=10)
+    with pytest.raises(RaceError, match="was begun with budget = 400, now 10 is asked for"):
+        begin(plan, url)
+    plan.source.close()

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from paretoguard.cli.ledgers import race_place
 from paretoguard.cli.live import compiling, status_line, table_of, watching
 from paretoguard.errors import StorageError
+from paretoguard.verdict import UNDECIDED
 
 try:
     import fcntl
@@ -29,6 +30,8 @@ SPREAD = 3  # a guess of what remains is right up to this factor in most looks (
 FIRST_FAILURES, EVERY_FAILURES = 3, 10  # of an arm: those that are told one by one; then a line for so many
 MOST_NAMES = 4  # of what is measured at once
 
+_TO_END = "run it again with --budget N to end that, or begin another race with a [tolerance]: --name NEW"
+
 
 def drive(
     path: Path,
@@ -44,6 +47,7 @@ def drive(
     from paretoguard.race.beginning import begin
     from paretoguard.race.plan import as_stated, read_plan
     from paretoguard.race.race import Race
+    from paretoguard.race.ties import without_end
     from paretoguard.race.warming import compile_verdicts
 
     console = remarks()
@@ -56,6 +60,9 @@ def drive(
         if experiment.name != (name or plan.name):
             console.print(f"the first attempts have no result, and bind nobody: this race is {experiment.name!r}")
         race, interrupted = Race(plan, experiment, jobs=jobs, batch=batch), False
+        ties = without_end(plan, race.budget)
+        if ties and not experiment.status().samples:
+            console.print(f"note: {ties}; a [tolerance] or a --budget ends that", soft_wrap=True)
         with compiling(console):
             compile_verdicts(experiment)
             try:
@@ -64,6 +71,8 @@ def drive(
                 interrupted = True
             result = race.result()
         experiment.close()
+    if interrupted and ties and any(verdict.status == UNDECIDED for verdict in result.verdicts.values()):
+        console.print(f"note: {ties}; {_TO_END}", soft_wrap=True)
     more: dict[str, Any] = {"name": experiment.name, "ledger": place, "jobs": race.jobs, "stuck": race.stuck or None}
     if plan.recorded is not None:
         more |= {"rows": plan.recorded.size, "drawn": result.samples, "exhausted": sorted(race.exhausted)}
@@ -90,14 +99,14 @@ def _watch(race: "Race", console: "Console") -> None:
 
     pause = SECONDS if console.is_terminal else LINES_SECONDS
     due = time.monotonic() + (0 if console.is_terminal else pause)
-    budget, still, failures = race.experiment.settings["budget"], dict[str, None](), Failures()
+    budget, still, failures = race.budget, dict[str, None](), Failures()
     with watching(console) as show:
         for event in race.events():
             if isinstance(event, Resumed):
                 console.print(f"going on with {_count(event.samples, 'result')} on the ledger")
             elif isinstance(event, Failed):
                 if said_now := failures.said(event):
-                    console.print(said_now, soft_wrap=True, highlight=False, markup=False)
+                    console.print(said_now, soft_wrap=True)
             elif isinstance(event, Unvarying):
                 still[event.name] = None
                 console.print(_unvarying(event), soft_wrap=True)

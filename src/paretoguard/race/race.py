@@ -10,11 +10,12 @@ from contextlib import contextmanager, suppress
 from dataclasses import replace
 from typing import NamedTuple
 
+from paretoguard import settings
 from paretoguard.engine.evidence.learnt import LEAST_PULLS
 from paretoguard.errors import SampleError
 from paretoguard.experiment.experiment import Experiment
 from paretoguard.race.named import read_named
-from paretoguard.race.notes import FAILED, RUN, WRITTEN, read_written
+from paretoguard.race.notes import FAILED, RUN, STUCK, WRITTEN, read_stuck, read_written
 from paretoguard.race.plan import Plan
 from paretoguard.race.sources import ExhaustedError, GivenUpError, Pull, RaceError, RunFailedError
 from paretoguard.race.still import advice, rests_on, still, stopped
@@ -99,7 +100,11 @@ class Race:
         self._same = {arm for arm, pulls in experiment.result().pulls.items() if pulls}  # arms known to give it twice
         self.running: dict[Future[Ran], Ticket] = {}
         self.exhausted: set[str] = set()
+        begun, given = experiment.settings["budget"], plan.settings.get("budget")
+        self._limit = settings.check_budget(given) if begun is None and given is not None else None
+        self.budget: int | None = begun if begun is not None else self._limit
         self.stuck = ""  # why it was stopped, where all that is open rests on what has not varied
+        self._had = experiment.status().samples
         self._recorded, self._next_look = 0, LEAST_PULLS  # results, by this race
         self._still: set[str] = set()
         self._stuck_since: int | None = None
@@ -107,9 +112,25 @@ class Race:
     def events(self) -> Iterator[Happening]:
         """Measure until there is nothing left to ask for."""
         waiting = deque(self.experiment.pending())
-        samples = self.experiment.status().samples
-        if samples or waiting:
-            yield Resumed(samples)
+        if self._had or waiting:
+            yield Resumed(self._had)
+        yield from self._stuck_before()
+        if not self.stuck:
+            yield from self._raced(waiting)
+            if self.stuck:
+                self.experiment.note(STUCK, results=self.experiment.status().samples)
+        self.plan.source.close()
+
+    def _stuck_before(self) -> Iterator[Happening]:
+        """Say at once what stopped the race before, if nothing has come since: more results would decide nothing."""
+        events = self.experiment.storage.events(self.experiment.name)
+        if self._had and read_stuck(event.read() for event in events) == self._had:
+            result = self.experiment.result()
+            yield from self._said_still(result)
+            names = rests_on(result) if self.budget is None else ()
+            self.stuck = stopped(names) if names else ""
+
+    def _raced(self, waiting: "deque[Ticket]") -> Iterator[Happening]:
         if self.plan.recorded is not None:
             self.plan.recorded.skip(self.experiment.result().pulls)
         with self._workers() as workers:
@@ -134,14 +155,17 @@ class Race:
             return
         self._next_look = self._recorded + LEAST_PULLS
         result = self.experiment.result()
+        yield from self._said_still(result)
+        names = rests_on(result) if self.budget is None else ()
+        self._stuck_since = (self._stuck_since or result.samples) if names else None
+        if self._stuck_since is not None and result.samples >= self._stuck_since * (1 + STUCK_SHARE):
+            self.stuck = stopped(names)
+
+    def _said_still(self, result: Result) -> Iterator[Happening]:
         for name, arms in still(result).items():
             if name not in self._still:
                 self._still.add(name)
                 yield Unvarying(name, tuple(arms), advice(name, result, self.plan.floor))
-        names = rests_on(result) if self.experiment.settings["budget"] is None else ()
-        self._stuck_since = (self._stuck_since or result.samples) if names else None
-        if self._stuck_since is not None and result.samples >= self._stuck_since * (1 + STUCK_SHARE):
-            self.stuck = stopped(names)
 
     def _taken(self, done: "set[Future[Ran]]") -> list[Happening]:
         """Record what ended well, then say what did not."""
@@ -177,7 +201,7 @@ class Race:
 
     def _start(self, workers: ThreadPoolExecutor, waiting: "deque[Ticket]") -> None:
         """Give every worker something to do, as far as there is anything."""
-        while len(self.running) < self.jobs:
+        while len(self.running) < self.jobs and self._room() > 0:
             if not waiting:
                 waiting.extend(self._asked())
             if not waiting:
@@ -188,10 +212,16 @@ class Race:
             ticket = waiting.popleft()
             self.running[workers.submit(self._run, ticket)] = ticket
 
+    def _room(self) -> int:
+        """How many more runs to start, as far as the one who goes on with the race says; at most a batch."""
+        if self._limit is None:
+            return self._batch
+        return min(self._batch, self._limit - self._had - self._recorded - len(self.running))
+
     def _asked(self) -> list[Ticket]:
         """A batch in random order; tickets of arms without more rows are left open, and others asked for instead."""
         for _ in range(MOST_EXHAUSTED):
-            tickets = self.experiment.ask(self._batch)
+            tickets = self.experiment.ask(self._room())
             usable = [ticket for ticket in tickets if ticket.arm not in self.exhausted]
             if usable or not tickets:
                 random.Random(f"{self._seed} order {tickets[0].id if tickets else 0}").shuffle(usable)
@@ -300,6 +330,8 @@ class Race:
             (f"there were no more rows of {', '.join(sorted(self.exhausted))}",) if self.exhausted else ()
         )
         said += (self.stuck,) if self.stuck else ()
+        if self._limit is not None and found.stopped == "open" and found.samples >= self._limit:
+            said += (f"stopped after {found.samples:,} results, as --budget says; the race itself has no budget",)
         return replace(found, notes=(*said, *found.notes)) if said else found
 
 
