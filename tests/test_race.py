@@ -443,6 +443,23 @@ WRONG = {
         'constraints = ["p99 <= 200"]\n[objectives]\nwall_ms = "min"\n[measure]\ncommand = "true"\n[arms.a]',
         "derive slow = 'wall_ms > 200' and write slow <= 0.01",
     ),
+    "a misspelt constraint": (
+        'constraints = ["wall_sec <= 2"]\n[objectives]\nscore = "max"\n[measure]\ncommand = "true"\n[arms.a]',
+        "names no objective 'wall_sec'; if 'wall_s' is meant, write wall_s = \"guard\" under",
+    ),
+    "a misspelt constraint on an objective": (
+        'constraints = ["wall_mss <= 2"]\n[objectives]\nwall_ms = "min"\n[measure]\ncommand = "true"\n[arms.a]',
+        "names no objective 'wall_mss'; did you mean 'wall_ms'\\?\n",
+    ),
+    "a constraint on what is no objective": (
+        'constraints = ["slow <= 0.1"]\n[objectives]\nscore = "max"\n[derived]\nslow = "wall_ms > 2"\n'
+        '[measure]\ncommand = "true"\n[arms.a]',
+        "names no objective 'slow'; write slow = \"guard\" under",
+    ),
+    "a quantile of what is no objective": (
+        'constraints = ["wall_ms_p99 <= 200"]\n[objectives]\nscore = "max"\n[measure]\ncommand = "true"\n[arms.a]',
+        "write slow <= 0.01",
+    ),
     "a formula that is none": (
         '[objectives]\nx = "min"\n[derived]\nx = "__import__(\'os\').getcwd()"\n[measure]\ncommand = "true"\n[arms.a]',
         "which is not understood",
