@@ -129,6 +129,7 @@ def test_the_engine_works_in_a_long_ledger_as_the_trial_does_step_by_step(
     monkeypatch.setattr(fold_module, "LONG", 0)
     at_once = Fold(experiment.storage.events("doses"))
     assert step_by_step.trial.samples > 60
+    assert step_by_step.trial.result() == at_once.trial.result()  # asks for every weight
     for name in ("counts", "sums", "means", "pending", "weight", "inside", "optimal"):
         a, b = (getattr(fold.trial._state, name) for fold in (step_by_step, at_once))
         assert a.tolist() == b.tolist(), name

@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 import time
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +19,7 @@ from typer.testing import CliRunner
 import paretoguard as pg
 from paretoguard.cli.app import app
 from paretoguard.cli.live import table_of
-from paretoguard.cli.race import drive, remaining
+from paretoguard.cli.race import Failures, drive, remaining
 from paretoguard.errors import FileError
 from paretoguard.experiment.audit import audit
 from paretoguard.experiment.storage import open_storage
@@ -26,8 +27,9 @@ from paretoguard.formulas import Formula
 from paretoguard.race.beginning import begin
 from paretoguard.race.notes import Run
 from paretoguard.race.plan import Plan, as_stated, read_plan
-from paretoguard.race.race import Failed, Measured, Race, Resumed, Unvarying, Waiting
+from paretoguard.race.race import Failed, Measured, Race, Resumed, Unvarying, Waiting, Written
 from paretoguard.race.sources import Pull, RaceError, RunFailedError
+from paretoguard.race.ties import without_end
 from paretoguard.report.facts import read
 from paretoguard.report.page import page
 from paretoguard.report.page_text import markdown
@@ -400,6 +402,10 @@ WRONG = {
         '[objectives]\nwall_ms = "min"\n[arms]\na = { command = "echo {levl}", with = { level = 3 } }',
         r"arms.a.command has \{levl\}, which stands for nothing: did you mean 'level'",
     ),
+    "an unknown word that is like none": (
+        '[objectives]\nwall_ms = "min"\n[arms]\na = { command = "echo {zzz}", with = { x = 3 } }',
+        r"stands for nothing: expected one of 'arm', 'x'\. Give it in",
+    ),
     "no input": (
         '[objectives]\nwall_ms = "min"\n[measure]\ncommand = "cat {file}"\ninputs = { file = "*.none" }\n[arms.a]',
         r"measure.inputs.file is '\*.none', but there is no such file",
@@ -438,6 +444,23 @@ WRONG = {
         'constraints = ["p99 <= 200"]\n[objectives]\nwall_ms = "min"\n[measure]\ncommand = "true"\n[arms.a]',
         "derive slow = 'wall_ms > 200' and write slow <= 0.01",
     ),
+    "a misspelt constraint": (
+        'constraints = ["wall_sec <= 2"]\n[objectives]\nscore = "max"\n[measure]\ncommand = "true"\n[arms.a]',
+        "names no objective 'wall_sec'; if 'wall_s' is meant, write wall_s = \"guard\" under",
+    ),
+    "a misspelt constraint on an objective": (
+        'constraints = ["wall_mss <= 2"]\n[objectives]\nwall_ms = "min"\n[measure]\ncommand = "true"\n[arms.a]',
+        "names no objective 'wall_mss'; did you mean 'wall_ms'\\?\n",
+    ),
+    "a constraint on what is no objective": (
+        'constraints = ["slow <= 0.1"]\n[objectives]\nscore = "max"\n[derived]\nslow = "wall_ms > 2"\n'
+        '[measure]\ncommand = "true"\n[arms.a]',
+        "names no objective 'slow'; write slow = \"guard\" under",
+    ),
+    "a quantile of what is no objective": (
+        'constraints = ["wall_ms_p99 <= 200"]\n[objectives]\nscore = "max"\n[measure]\ncommand = "true"\n[arms.a]',
+        "write slow <= 0.01",
+    ),
     "a formula that is none": (
         '[objectives]\nx = "min"\n[derived]\nx = "__import__(\'os\').getcwd()"\n[measure]\ncommand = "true"\n[arms.a]',
         "which is not understood",
@@ -451,6 +474,24 @@ WRONG = {
         "there is no file .*none.csv",
     ),
 }
+
+
+@pytest.mark.parametrize("word", ["|", "||", "&&", ";", "&", ">", ">>", "<", "2>", "2>/dev/null", ">out", "done;"])
+def test_what_a_shell_would_understand_is_refused_without_one(tmp_path: Path, word: str) -> None:
+    message = re.escape(
+        f"without a shell {word!r} is taken for a word that is given to the program. Write shell = true"
+    )
+    with pytest.raises(pg.FileError, match=message):
+        read_plan(command_of(tmp_path, f"echo it\\'s {word} wc -c"))
+    with pytest.raises(pg.FileError, match=message):
+        read_plan(command_of(tmp_path, "true", f"prepare = {json.dumps(f'echo {word} x')}"))
+
+
+@pytest.mark.parametrize("command", ["echo '|' x", 'echo "a ; b" x', r"echo \; \| x", "echo a|b 'x;' x", "echo -> x"])
+def test_words_in_quotes_are_words(tmp_path: Path, command: str) -> None:
+    plan = read_plan(command_of(tmp_path, command))
+    assert plan.source.measure(Pull("a", 0))["output_bytes"] > 2
+    plan.source.close()
 
 
 @pytest.mark.parametrize("case", WRONG)
@@ -803,6 +844,12 @@ def test_a_metric_that_never_varies_is_named_and_does_not_keep_a_race_running(
     said = " ".join(capsys.readouterr().err.split())
     assert "note: score has not varied in 30 results or more of one" in said
     assert '[noise.score] with kind = "exact" if it is the same in every run' in said
+    again, _, more = drive(path, options, jobs=2, batch=None, name=None, storage=None)  # says so at once
+    assert (again.samples, more["stuck"] in again.notes) == (result.samples, True)
+    assert "note: score has not varied" in " ".join(capsys.readouterr().err.split())
+    most = result.samples + 3
+    on, _, more = drive(path, options | {"budget": most}, jobs=2, batch=None, name=None, storage=None)
+    assert (on.samples, more["stuck"]) == (most, None)
 
 
 SHELLS = '[objectives]\npeak_mb = "guard"\nwall_ms = "min"\n[measure]\ncommand = "sh -c :"\n[arms]\none = {}\n'
@@ -853,3 +900,219 @@ def test_a_first_attempt_without_results_binds_nobody(tmp_path: Path, monkeypatc
     assert "paretoguard report race.toml --name other -o report.html" in other.stdout
     assert runner.invoke(app, ["report", "race.toml", "--name", "other"]).stdout.startswith("# other")
     assert "is a name itself" in runner.invoke(app, ["report", "other", "--name", "x"]).stderr
+
+
+# --- what the user may change meanwhile -------------------------------------------------------------------------------
+
+
+def cut_short(path: Path, url: str, results: int = 2) -> list[Any]:
+    """A race that is stopped after some results."""
+    plan = read_plan(path)
+    experiment = begin(plan, url)
+    events, happened = Race(plan, experiment).events(), list[Any]()
+    while sum(isinstance(event, Measured) for event in happened) < results:
+        happened.append(next(events))
+    events.close()  # type: ignore[attr-defined]
+    experiment.close()
+    return happened
+
+
+@pytest.mark.parametrize(
+    ("command", "more", "changed"),
+    [
+        ("python3 -I -S score.py {mean}", "", "score.py"),
+        ("python3 -I -S score.py {mean} --with=other.txt", "", "other.txt"),
+        ("sh -c 'python3 -I -S score.py 0.5|cat'", "", "score.py"),
+        ("python3 -I -S score.py {mean}|cat", "shell = true", "score.py"),
+        ("./own {mean}", "", "own"),
+        ("python3 -I -S score.py {mean}", 'prepare = "cat other.txt"', "other.txt"),
+        ("python3 -I -S score.py {mean}", 'cleanup = "cat other.txt"', "other.txt"),
+    ],
+)
+def test_a_race_does_not_go_on_with_another_script(tmp_path: Path, command: str, more: str, changed: str) -> None:
+    path, url = scored(tmp_path, more), f"sqlite:///{tmp_path}/race.db"
+    lines = [
+        f"command = {json.dumps(command)}" if "command =" in line else line for line in path.read_text().splitlines()
+    ]
+    path.write_text("\n".join(lines))
+    (tmp_path / "other.txt").write_text("other")
+    (tmp_path / "own").write_text(f"#!/bin/sh\nexec {sys.executable} -I -S score.py $1\n")
+    (tmp_path / "own").chmod(0o755)
+    cut_short(path, url)
+    before = (tmp_path / changed).read_text()
+    (tmp_path / changed).write_text(before + "\n# another\n")
+    plan = read_plan(path)
+    with pytest.raises(RaceError, match=rf"{changed}', which a command names, was changed .*--name NEW"):
+        begin(plan, url)
+    plan.source.close()
+    (tmp_path / changed).write_text(before)
+    plan = read_plan(path)
+    begin(plan, url).close()
+    plan.source.close()
+
+
+def test_a_script_that_is_gone_is_told_and_large_files_go_by_size_and_time(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("paretoguard.race.named.LARGE", 10)
+    path, url = scored(tmp_path, 'prepare = "test -e other.txt"'), f"sqlite:///{tmp_path}/race.db"
+    (tmp_path / "other.txt").write_text("other, which is large")
+    plan = read_plan(path)
+    assert re.search(r"# named by a command: 21 bytes, changed at [0-9]+ of 'other.txt'", plan.protocol)
+    plan.source.close()
+    cut_short(path, url)
+    (tmp_path / "other.txt").unlink()
+    plan = read_plan(path)
+    with pytest.raises(RaceError, match=r"'other.txt', which a command names, was removed"):
+        begin(plan, url)
+    plan.source.close()
+
+
+def test_a_race_that_was_begun_without_digests_of_scripts_goes_on(tmp_path: Path) -> None:
+    path, url = scored(tmp_path), f"sqlite:///{tmp_path}/race.db"
+    plan = read_plan(path)
+    assert "# named by a command: sha256 " in plan.protocol
+    older = [line for line in plan.protocol.splitlines() if "named by a command" not in line]
+    begun = begin(replace(plan, protocol="\n".join(older)), url)
+    begun.tell(begun.ask()[0], {"score": 0.5})
+    begun.close()
+    plan.source.close()
+    (tmp_path / "score.py").write_text(SCRIPT + "# another\n")
+    result, events = finish(read_plan(path), url)
+    assert events[0] == Resumed(1)
+    assert result.pareto == ("good",)
+
+
+def test_files_that_runs_write_may_change(tmp_path: Path) -> None:
+    """One was there before, one comes about; neither is a reason to refuse to go on."""
+    more = 'prepare = "cp score.py before.txt"\ncleanup = "touch since.txt"'
+    path, url = scored(tmp_path, more), f"sqlite:///{tmp_path}/race.db"
+    (tmp_path / "before.txt").write_text("of another race")
+    assert Written(("'before.txt'",)) in cut_short(path, url)
+    (tmp_path / "since.txt").write_text("changed")
+    result, events = finish(read_plan(path), url)
+    assert result.pareto == ("good",)
+    assert not any(isinstance(event, Written) for event in events)
+
+
+FAILING = """
+import os, sys
+size = os.path.getsize("count") if os.path.exists("count") else 0
+with open("count", "a") as file:
+    file.write("x")
+if size >= int(sys.argv[1]):
+    sys.exit(3)
+print('{"score": 0.5}')
+"""
+
+
+@pytest.mark.parametrize(
+    ("good", "more", "said"),
+    [
+        (0, "", '"retry" tries again, measure.on_failure = "infeasible" counts failures) and run it again'),
+        (2, "", "run it again to go on, if it was chance. Else .* and begin another race: --name NEW"),
+        (0, 'on_failure = "retry"', "(more measure.retries try more often, .*) and run it again"),
+        (0, "timeout = 60", '(measure.on_failure = "infeasible" counts failures) and run it again'),
+    ],
+)
+def test_advice_after_a_failure_can_be_followed(tmp_path: Path, good: int, more: str, said: str) -> None:
+    path = command_of(tmp_path, f"python3 -I -S failing.py {good}", more)
+    (tmp_path / "failing.py").write_text(FAILING)
+    pattern = ".*".join(re.escape(part) for part in said.split(".*"))
+    with pytest.raises(RaceError, match=pattern + "$"):
+        finish(read_plan(path))
+
+
+@pytest.mark.parametrize("name", ["none", "wrong_type", "other", "null"])
+def test_a_mistake_that_comes_again_is_not_called_chance(tmp_path: Path, name: str) -> None:
+    functions = """
+def none(arm): return None
+def wrong_type(arm): return {"x": "a" + 1}
+def other(arm): return {"y": 1.0}
+def null(arm): return {"x": None}
+"""
+    (tmp_path / f"lasting_{name}.py").write_text(functions)
+    text = f'[objectives]\nx = "max"\n[measure]\ncallable = "lasting_{name}:{name}"\n[arms.a]\n[arms.b]\n'
+    with pytest.raises(RaceError, match=r"a mistake which comes again in each run: correct it, and run it again$"):
+        finish(read_plan(write(tmp_path, text)))
+
+
+def test_commands_that_failed_are_shown_to_be_pasted(tmp_path: Path) -> None:
+    plan = read_plan(command_of(tmp_path, "sh -c 'exit 3' 'a b'"))
+    with pytest.raises(RaceError, match="exit code 3: sh -c 'exit 3' 'a b'"):
+        finish(plan)
+
+
+def test_many_failures_of_an_arm_do_not_flood_the_screen() -> None:
+    failures = Failures()
+    said = [failures.said(Failed("slow one", "exit code 1", "it counts as a failure")) for _ in range(30)]
+    assert said[:3] == ["'slow one' failed, it counts as a failure: exit code 1"] * 3
+    assert [line for line in said[3:] if line] == [f"'slow one': {count} failures so far" for count in (10, 20, 30)]
+
+
+def test_a_metric_that_does_not_appear_is_told_with_what_may_be_meant(tmp_path: Path) -> None:
+    path = command_of(tmp_path, "true", objectives='z = "max"')
+    path.write_text(path.read_text().replace("[measure]", '[derived]\nz = "1 / wall_sec"\n[measure]'))
+    with pytest.raises(RaceError, match=r"there is no 'wall_sec' \(did you mean 'wall_s'\?\) in what it gave"):
+        finish(read_plan(path))
+    spread = command_of(tmp_path, """printf '{{\\n"score": 1\\n}}'""")
+    with pytest.raises(RaceError, match=r"expected a line \(JSON must be on one line\) such as"):
+        finish(read_plan(spread))
+
+
+def tied(folder: Path, more: str = "") -> Path:
+    """Two arms that are equal, without a budget."""
+    path = scored(folder)
+    text = path.read_text().replace("0.1 }", "0.9 }").replace("budget = 400\n", more)
+    path.write_text(text)
+    return path
+
+
+@pytest.mark.parametrize(
+    ("more", "said"),
+    [
+        ("", "arms that are equal in score would be measured without end"),
+        ("tolerance = 0.01\n", ""),
+        ("tolerance = { score = 0.01 }\n", ""),
+    ],
+)
+def test_ties_that_would_never_end_are_told(tmp_path: Path, more: str, said: str) -> None:
+    plan = read_plan(tied(tmp_path, more))
+    assert without_end(plan, None) == said
+    assert without_end(plan, 10) == ""
+    plan.source.close()
+
+
+def test_a_tie_is_told_at_the_beginning_and_at_ctrl_c_and_a_budget_ends_it_later(tmp_path: Path) -> None:
+    path = tied(tmp_path)
+    child = subprocess.Popen([sys.executable, "-m", "paretoguard", "run", str(path)], stderr=subprocess.PIPE, text=True)
+    url, deadline = f"sqlite:///{tmp_path}/race.db", time.monotonic() + 60
+    while not (tmp_path / "race.db").exists() or pg.Experiment.open("a race", url).status().samples < 4:
+        assert time.monotonic() < deadline
+        time.sleep(0.2)
+    child.send_signal(signal.SIGINT)
+    said = child.communicate(timeout=30)[1]
+    assert child.returncode == 130
+    assert "measured without end; a [tolerance] or a --budget ends that" in said
+    assert "measured without end; run it again with --budget N" in said
+    most = pg.Experiment.open("a race", url).status().samples + 5
+    done = CliRunner().invoke(app, ["run", str(path), "--budget", str(most)])
+    assert done.exit_code == 1, done.stderr
+    assert f"stopped after {most:,} results, as --budget says" in " ".join(done.stdout.split())
+    assert "without end" not in done.stderr
+    experiment = pg.Experiment.open("a race", url)
+    assert experiment.settings["budget"] is None
+    assert experiment.status().samples == most
+    assert audit(experiment).sound
+    again = CliRunner().invoke(app, ["run", str(path), "--budget", str(most)])
+    assert again.exit_code == 1, again.stderr
+    assert pg.Experiment.open("a race", url).status().samples == most
+
+
+def test_a_budget_that_was_given_at_the_beginning_is_fixed(tmp_path: Path) -> None:
+    path, url = scored(tmp_path), f"sqlite:///{tmp_path}/race.db"
+    cut_short(path, url)
+    plan = as_stated(read_plan(path), budget=10)
+    with pytest.raises(RaceError, match="was begun with budget = 400, now 10 is asked for"):
+        begin(plan, url)
+    plan.source.close()

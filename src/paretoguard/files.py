@@ -30,7 +30,7 @@ from numpy import float64
 from numpy.typing import NDArray
 
 from paretoguard.errors import FileError, ProblemError
-from paretoguard.measures import assumed_noise, is_steady, read_formulas
+from paretoguard.measures import assumed_noise, check_constrained, is_steady, read_formulas
 from paretoguard.problem import Instance, Problem
 from paretoguard.problem.names import suggestion
 from paretoguard.problem.noise import Gaussian, Noise, finite_number
@@ -183,11 +183,14 @@ def _problem_file(table: Mapping[str, Any]) -> ProblemFile:
     for name in assumed:
         assert isinstance(noise, dict)
         noise[name] = assumed_noise(name, formulas, steady=steady)
+    constraints = _constraints(table.get("constraints", []))
+    if is_measured:
+        check_constrained(constraints.values() if isinstance(constraints, dict) else constraints, objectives, formulas)
     problem = Problem(
         objectives,
         arms=tuple(arms),
         noise=noise,
-        constraints=_constraints(table.get("constraints", [])),
+        constraints=constraints,
         dependence=dependence,
         tolerance=_tolerance(table.get("tolerance", 0.0)),
         name=_typed(table, "name", (str,)) if "name" in table else "",

@@ -1,10 +1,13 @@
 """What is measured of a command besides what it prints, and the noise that is assumed where a file states none."""
 
-from collections.abc import Mapping
+import re
+from collections.abc import Iterable, Mapping
+from difflib import get_close_matches
 from typing import Any
 
 from paretoguard.errors import ProblemError
 from paretoguard.formulas import Formula
+from paretoguard.problem.grammar import QUANTILE
 from paretoguard.problem.names import check_name
 from paretoguard.problem.noise import Bernoulli, Exact, Noise, Unknown
 
@@ -35,6 +38,23 @@ def read_formulas(given: Any) -> dict[str, Formula]:
         if later:
             raise ProblemError(f"derived.{name} = {text!r} uses '{min(later)}', which is not derived before it")
     return found
+
+
+def check_constrained(texts: Iterable[Any], objectives: Iterable[str], derived: Iterable[str]) -> None:
+    """Refuse a constraint on what is measured or derived, perhaps misspelt, but no objective: say how to make it one.
+
+    Quantiles, and names that are like an objective's, are left to the grammar of constraints, which has better advice.
+    """
+    named, known = list(objectives), [*derived, *MEASURES]
+    for text in (text for text in texts if isinstance(text, str) and "`" not in text):
+        for word in re.findall(r"\b[^\W\d]\w*", text):
+            near = get_close_matches(word, [*named, *known], n=1)
+            if word not in named and near and near[0] not in named and not QUANTILE.search(word):
+                meant = "" if near[0] == word else f"if '{near[0]}' is meant, "
+                raise ProblemError(
+                    f"constraint {text!r} names no objective '{word}'; {meant}write {near[0]} = \"guard\" under "
+                    "[objectives], which makes it a limit and no goal"
+                )
 
 
 def is_steady(measure: Mapping[str, Any]) -> bool:

@@ -2,6 +2,7 @@
 
 import math
 import time
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager
 from pathlib import Path
@@ -10,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from paretoguard.cli.ledgers import race_place
 from paretoguard.cli.live import compiling, status_line, table_of, watching
 from paretoguard.errors import StorageError
+from paretoguard.verdict import UNDECIDED
 
 try:
     import fcntl
@@ -19,13 +21,16 @@ except ImportError:  # Windows
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from paretoguard.race.race import Race, Unvarying
+    from paretoguard.race.race import Failed, Race, Unvarying
     from paretoguard.verdict import Result
 
 SECONDS = 0.25  # between two looks
 LINES_SECONDS = 10.0  # between two lines, where the screen is no terminal
 SPREAD = 3  # a guess of what remains is right up to this factor in most looks (docs/race.md)
+FIRST_FAILURES, EVERY_FAILURES = 3, 10  # of an arm: those that are told one by one; then a line for so many
 MOST_NAMES = 4  # of what is measured at once
+
+_TO_END = "run it again with --budget N to end that, or begin another race with a [tolerance]: --name NEW"
 
 
 def drive(
@@ -42,6 +47,7 @@ def drive(
     from paretoguard.race.beginning import begin
     from paretoguard.race.plan import as_stated, read_plan
     from paretoguard.race.race import Race
+    from paretoguard.race.ties import without_end
     from paretoguard.race.warming import compile_verdicts
 
     console = remarks()
@@ -54,6 +60,9 @@ def drive(
         if experiment.name != (name or plan.name):
             console.print(f"the first attempts have no result, and bind nobody: this race is {experiment.name!r}")
         race, interrupted = Race(plan, experiment, jobs=jobs, batch=batch), False
+        ties = without_end(plan, race.budget)
+        if ties and not experiment.status().samples:
+            console.print(f"note: {ties}; a [tolerance] or a --budget ends that", soft_wrap=True)
         with compiling(console):
             compile_verdicts(experiment)
             try:
@@ -62,6 +71,8 @@ def drive(
                 interrupted = True
             result = race.result()
         experiment.close()
+    if interrupted and ties and any(verdict.status == UNDECIDED for verdict in result.verdicts.values()):
+        console.print(f"note: {ties}; {_TO_END}", soft_wrap=True)
     more: dict[str, Any] = {"name": experiment.name, "ledger": place, "jobs": race.jobs, "stuck": race.stuck or None}
     if plan.recorded is not None:
         more |= {"rows": plan.recorded.size, "drawn": result.samples, "exhausted": sorted(race.exhausted)}
@@ -84,20 +95,23 @@ def _alone(path: Path | None) -> Iterator[None]:
 
 
 def _watch(race: "Race", console: "Console") -> None:
-    from paretoguard.race.race import Failed, Resumed, Unvarying
+    from paretoguard.race.race import Failed, Resumed, Unvarying, Written
 
     pause = SECONDS if console.is_terminal else LINES_SECONDS
     due = time.monotonic() + (0 if console.is_terminal else pause)
-    budget, still = race.experiment.settings["budget"], dict[str, None]()
+    budget, still, failures = race.budget, dict[str, None](), Failures()
     with watching(console) as show:
         for event in race.events():
             if isinstance(event, Resumed):
                 console.print(f"going on with {_count(event.samples, 'result')} on the ledger")
             elif isinstance(event, Failed):
-                console.print(f"{event.arm} failed, {event.then}: {event.why}", soft_wrap=True)
+                if said_now := failures.said(event):
+                    console.print(said_now, soft_wrap=True)
             elif isinstance(event, Unvarying):
                 still[event.name] = None
                 console.print(_unvarying(event), soft_wrap=True)
+            elif isinstance(event, Written):
+                console.print(_written(event.files), soft_wrap=True)
             now = time.monotonic()
             if now < due:
                 continue
@@ -111,6 +125,21 @@ def _watch(race: "Race", console: "Console") -> None:
             due = time.monotonic() + pause
 
 
+class Failures:
+    """What is said of failures: of each arm the first few, then only how many there were."""
+
+    def __init__(self) -> None:
+        self._counts = Counter[str]()
+
+    def said(self, event: "Failed") -> str:
+        """A line, or nothing."""
+        self._counts[event.arm] += 1
+        count = self._counts[event.arm]
+        if count <= FIRST_FAILURES:
+            return f"{event.arm!r} failed, {event.then}: {event.why}"
+        return f"{event.arm!r}: {count} failures so far" if count % EVERY_FAILURES == 0 else ""
+
+
 def _unvarying(event: "Unvarying") -> str:
     from paretoguard.engine.evidence.learnt import LEAST_PULLS
     from paretoguard.report.labels import short
@@ -120,6 +149,13 @@ def _unvarying(event: "Unvarying") -> str:
     return (
         f"note: {event.name} has not varied in {LEAST_PULLS} results or more of {', '.join(names)}{more}: its scale is "
         f"not known, and nothing is claimed that rests on it; {event.advice}"
+    )
+
+
+def _written(files: Sequence[str]) -> str:
+    return (
+        f"note: {', '.join(files)} changed during a run: taken for what a command writes, so that the race goes on "
+        "whatever is in there"
     )
 
 

@@ -8,6 +8,8 @@ from paretoguard.experiment.events import TOLD
 from paretoguard.experiment.experiment import Experiment
 from paretoguard.experiment.memory import MemoryStorage
 from paretoguard.experiment.storage import Storage, open_storage
+from paretoguard.race.named import read_named, without_named
+from paretoguard.race.notes import read_written
 from paretoguard.race.plan import Plan
 from paretoguard.race.sources import RaceError
 
@@ -60,19 +62,36 @@ def _is_same(plan: Plan, experiment: Experiment, order: str | None) -> bool:
 def _check_same(plan: Plan, experiment: Experiment) -> None:
     """What was begun goes on with the same question only."""
     was, now = str(experiment.settings.get("protocol", "")).splitlines(), plan.protocol.splitlines()
-    if was != now:
-        gone, new = next((a, b) for a, b in zip_longest(was, now, fillvalue="nothing") if a != b)
+    if without_named(was) != without_named(now):
+        pairs = zip_longest(without_named(was), without_named(now), fillvalue="nothing")
+        gone, new = next((a, b) for a, b in pairs if a != b)
         raise RaceError(
             f"{plan.path}, or what it measures, was changed after the race {experiment.name!r} began: where it now "
             f"says {new!r}, it said {gone!r}. Change it back to go on, or begin another race: --name NEW"
         )
+    _check_named(experiment, read_named(was), read_named(now))
     for key, value in {"seed": 0, **plan.settings}.items():
         begun = experiment.settings.get(key)
+        if key == "budget" and begun is None:  # whoever goes on may stop at any time
+            continue
         if _canonical(key, value, experiment.settings["order"]) != begun:
             raise RaceError(
                 f"the race {experiment.name!r} was begun with {key} = {begun!r}, now {value!r} is asked for; what is "
                 "fixed at the beginning is fixed for good. Begin another race: --name NEW"
             )
+
+
+def _check_named(experiment: Experiment, was: dict[str, str], now: dict[str, str]) -> None:
+    """A script must be as it was; what runs write, and what was not there at the beginning, may change."""
+    changed = {name for name, digest in was.items() if now.get(name) != digest}
+    if changed:
+        changed -= read_written(event.read() for event in experiment.storage.events(experiment.name))
+    for name in sorted(changed):
+        happened = "was changed" if name in now else "was removed"
+        raise RaceError(
+            f"{name}, which a command names, {happened} after the race {experiment.name!r} began: old and new results "
+            "would be mixed. Change it back to go on, or begin another race: --name NEW"
+        )
 
 
 def _canonical(key: str, value: Any, order: str) -> Any:

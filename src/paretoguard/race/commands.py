@@ -6,6 +6,7 @@ import math
 import os
 import queue
 import random
+import shlex
 import shutil
 import subprocess
 import sys
@@ -19,6 +20,7 @@ from paretoguard.errors import ProblemError
 from paretoguard.measures import FAILED
 from paretoguard.race import spawner
 from paretoguard.race.how import How
+from paretoguard.race.named import Stamps, described, named_files
 from paretoguard.race.printed import MOST_OUTPUT, read_patterns, read_printed
 from paretoguard.race.sources import Findings, Pull, RaceError, RunFailedError, digest_line
 from paretoguard.race.words import Command
@@ -39,6 +41,8 @@ class Commands:
         self._commands = {arm: self._read(arm, f"arms.{arm}.command", sources[arm].get("command")) for arm in sources}
         self._prepare = {arm: self._extra(arm, "prepare") for arm in sources}
         self._cleanup = {arm: self._extra(arm, "cleanup") for arm in sources}
+        self._named = {name: path for arm in sources for name, path in self._named_by(arm).items()}
+        self._watched, self.written = set[str](), set[str]()  # arms; files that were changed by a first run
         self._scratch = tempfile.TemporaryDirectory(prefix="paretoguard-")
         self._spawners: queue.SimpleQueue[subprocess.Popen[str]] = queue.SimpleQueue()
         self._every = [self._spawner() for _ in range(jobs)]
@@ -75,6 +79,14 @@ class Commands:
             raise ProblemError(f"{command.key}: there is {where}; install it, or correct the command")
         return command
 
+    def _named_by(self, arm: str) -> dict[str, Path]:
+        """The files that the commands of an arm name."""
+        found: dict[str, Path] = {}
+        for command in (self._commands[arm], self._prepare[arm], self._cleanup[arm]):
+            if command is not None:
+                found |= named_files(command.known(self._words[arm]), self._folder, shell=command.shell)
+        return found
+
     def _spawner(self) -> "subprocess.Popen[str]":
         return subprocess.Popen(
             [sys.executable, "-I", "-S", spawner.__file__],
@@ -91,6 +103,8 @@ class Commands:
         drawn = {word: chance.choice(files) for word, files in self._inputs.items()}
         words = {**self._words[pull.arm], **drawn}
         process = self._spawners.get()
+        stamps = Stamps(self._named if pull.arm not in self._watched else {})
+        self._watched.add(pull.arm)
         try:
             self._aside(process, self._prepare[pull.arm], words, "prepare")
             try:
@@ -99,6 +113,7 @@ class Commands:
             finally:
                 self._aside(process, self._cleanup[pull.arm], words, "cleanup")
         finally:
+            self.written |= stamps.changed()
             self._spawners.put(process)
 
     def _aside(self, process: Any, command: Command | None, words: Mapping[str, Any], key: str) -> None:
@@ -106,7 +121,7 @@ class Commands:
             return
         answer, _, said = self._ask(process, command.filled(words))
         if answer["status"] != 0:
-            raise RaceError(f"measure.{key} failed with {_ending(answer)}: {' '.join(command.filled(words))}{said}")
+            raise RaceError(f"measure.{key} failed with {_ending(answer)}: {shlex.join(command.filled(words))}{said}")
 
     def _run(self, process: Any, argv: list[str], size: int) -> dict[str, Any]:
         answer, output, said = self._ask(process, argv)
@@ -121,12 +136,12 @@ class Commands:
             FAILED: float(answer["status"] != 0),
         }
         if answer["status"] != 0:
-            raise RunFailedError(f"{_ending(answer)}: {' '.join(argv)}{said}", measured)
+            raise RunFailedError(f"{_ending(answer)}: {shlex.join(argv)}{said}", measured)
         with open(output, encoding="utf-8", errors="replace") as file:
             file.seek(max(0, measured["output_bytes"] - MOST_OUTPUT))
             text = file.read()
         found = Findings({**read_printed(text, self._patterns), **measured})
-        found.said = text[-TAIL:].strip()
+        found.said, found.has_brace = text[-TAIL:].strip(), "{" in text
         return found
 
     def _ask(self, process: Any, argv: list[str]) -> tuple[dict[str, Any], str, str]:
@@ -144,18 +159,19 @@ class Commands:
             raise RaceError("the process that runs commands has ended: the race was stopped")
         answer = json.loads(line)
         if "error" in answer:
-            raise RaceError(f"cannot run {' '.join(argv)}: {answer['error']}")
+            raise RaceError(f"cannot run {shlex.join(argv)}: {answer['error']}")
         with open(err, "rb") as file:
             file.seek(max(0, os.path.getsize(err) - TAIL))
             said = " ".join(file.read().decode(errors="replace").split())
         return answer, out, f"; it said: {said}" if said else ""
 
     def described(self) -> list[str]:
-        """The files that inputs are drawn from."""
-        return [
+        """The files that inputs are drawn from, and those that commands name."""
+        inputs = [
             f"inputs.{word}: {digest_line(*(self._folder / file for file in files))}"
             for word, files in self._inputs.items()
         ]
+        return [*inputs, *described(self._named)]
 
     def close(self) -> None:
         """Kill what runs."""

@@ -18,6 +18,7 @@ from paretoguard.race.how import How
 from paretoguard.race.sources import Pull, RaceError, RunFailedError, digest_line
 
 STOPPED = "the race was stopped"
+LASTING = (TypeError, NameError, AttributeError, ImportError, NotImplementedError)  # they come again in each call
 
 
 class Functions:
@@ -66,9 +67,11 @@ class Functions:
                 raise RaceError(STOPPED) from error
             late = isinstance(error, TimeoutError) and self._timeout is not None
             why = "no end in time (measure.timeout)" if late else f"{error}{_place(error, function)}"
-            raise RunFailedError(f"{type(error).__name__}: {why}", _timed(begin, 1.0)) from error
+            lasting = isinstance(error, LASTING)
+            raise RunFailedError(f"{type(error).__name__}: {why}", _timed(begin, 1.0), lasting=lasting) from error
         if not isinstance(found, Mapping):
-            raise RunFailedError(f"it gave {found!r}, expected a mapping from names to numbers", _timed(begin, 1.0))
+            why = f"it gave {found!r}, expected a mapping from names to numbers"
+            raise RunFailedError(why, _timed(begin, 1.0), lasting=True)
         return {**_timed(begin, 0.0), **found}
 
     def _begun(self, found: Any) -> "Future[Any]":

@@ -1,11 +1,11 @@
-"""What a race notes on its ledger besides results: how it was run, and which attempts failed."""
+"""What a race notes on its ledger besides results: how it was run, which attempts failed, which files it writes."""
 
 from collections.abc import Iterable
 from typing import NamedTuple
 
 from paretoguard.experiment.events import NOTED, TOLD, Entry
 
-RUN, FAILED = "run", "failed"
+RUN, FAILED, WRITTEN, STUCK = "run", "failed", "written", "stuck"
 
 
 class Run(NamedTuple):
@@ -43,3 +43,15 @@ def read_failures(entries: Iterable[Entry]) -> dict[str, Failures]:
             before = found[entry.data["arm"]].attempts if entry.data["arm"] in found else 0
             found[entry.data["arm"]] = Failures(before + entry.data["attempts"], entry.data["why"])
     return found
+
+
+def read_stuck(entries: Iterable[Entry]) -> int | None:
+    """After how many results the race was stopped last as more would decide nothing."""
+    noted = (entry.data for entry in entries if entry.kind == NOTED and entry.data["about"] == STUCK)
+    return max((int(data["results"]) for data in noted), default=None)
+
+
+def read_written(entries: Iterable[Entry]) -> set[str]:
+    """The files, as they are quoted, that runs of the race write themselves."""
+    noted = (entry.data for entry in entries if entry.kind == NOTED and entry.data["about"] == WRITTEN)
+    return {name for data in noted for name in data["files"]}

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
@@ -53,6 +54,11 @@ class Plan:
         """The least peak memory of a command that is told apart from less, in MB, where that is known."""
         return self.source.least_peak if isinstance(self.source, Commands) else None
 
+    @property
+    def written(self) -> frozenset[str]:
+        """The files named by commands, as they are quoted, that runs have changed."""
+        return frozenset(self.source.written) if isinstance(self.source, Commands) else frozenset()
+
     def values(self, measured: Mapping[str, Any]) -> dict[str, float]:
         """The objectives of one result."""
         known: dict[str, Any] = dict(measured)
@@ -66,21 +72,24 @@ class Plan:
         for name in self.problem.objectives:
             if name not in known:
                 missing = next((part for part in self._parts(name) if part not in known), name)
-                raise RunFailedError(self._lacks(missing, measured), measured)
+                raise RunFailedError(self._lacks(missing, measured), measured, lasting=True)
         return {name: as_number(name, known[name], measured) for name in self.problem.objectives}
 
     def _lacks(self, name: str, measured: Mapping[str, Any]) -> str:
         """That a run gave no such number, and what it gave."""
         found = ", ".join(str(key) for key in measured if key not in MEASURES)
+        near = "".join(f" (did you mean {one!r}?)" for one in get_close_matches(name, map(str, measured), n=1))
         if self.kind == "callable":
-            return f"there is no {name!r} in the mapping that it returned, which has: {found or 'nothing'}"
+            return f"there is no {name!r}{near} in the mapping that it returned, which has: {found or 'nothing'}"
         said = measured.said if isinstance(measured, Findings) else ""
         end = f"its output, which ends: {said!r}" if said else "its output, which is empty (stderr is not read)"
         if name in self.how.metrics:
             return f"the pattern {self.how.metrics[name]!r} of measure.metrics.{name} matched nothing in {end}"
+        is_spread = isinstance(measured, Findings) and measured.has_brace and not found
+        line = "a line (JSON must be on one line)" if is_spread else "a line"
         return (
-            f"there is no {name!r} in what it gave, which was: {found or 'nothing that has a name'}; expected a line "
-            f'such as {{"{name}": 0.5}}, or a regular expression for it in measure.metrics, in {end}'
+            f"there is no {name!r}{near} in what it gave, which was: {found or 'nothing that has a name'}; expected "
+            f'{line} such as {{"{name}": 0.5}}, or a regular expression for it in measure.metrics, in {end}'
         )
 
     def _parts(self, name: str) -> list[str]:

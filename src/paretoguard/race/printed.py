@@ -51,5 +51,6 @@ def as_number(name: str, value: Any, measured: Mapping[str, Any]) -> float:
     except (TypeError, ValueError):
         number = math.nan
     if isinstance(value, list | dict) or not math.isfinite(number):
-        raise RunFailedError(f"{name} is {str(value)[:80]!r}, expected a number", measured)
+        lasting = isinstance(value, list | dict) or value is None
+        raise RunFailedError(f"{name} is {str(value)[:80]!r}, expected a number", measured, lasting=lasting)
     return number

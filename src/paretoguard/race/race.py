@@ -10,10 +10,12 @@ from contextlib import contextmanager, suppress
 from dataclasses import replace
 from typing import NamedTuple
 
+from paretoguard import settings
 from paretoguard.engine.evidence.learnt import LEAST_PULLS
 from paretoguard.errors import SampleError
 from paretoguard.experiment.experiment import Experiment
-from paretoguard.race.notes import FAILED, RUN
+from paretoguard.race.named import read_named
+from paretoguard.race.notes import FAILED, RUN, STUCK, WRITTEN, read_stuck, read_written
 from paretoguard.race.plan import Plan
 from paretoguard.race.sources import ExhaustedError, GivenUpError, Pull, RaceError, RunFailedError
 from paretoguard.race.still import advice, rests_on, still, stopped
@@ -57,6 +59,12 @@ class Unvarying(NamedTuple):
     advice: str
 
 
+class Written(NamedTuple):
+    """Files that commands name were changed by a run: they may be others when the race goes on."""
+
+    files: tuple[str, ...]  # in quotes
+
+
 class Waiting(NamedTuple):
     """Nothing has ended for a while."""
 
@@ -70,7 +78,7 @@ class Ran(NamedTuple):
     warm_ups: tuple[str, ...]  # those that failed
 
 
-Happening = Measured | Failed | Resumed | Unvarying | Waiting
+Happening = Measured | Failed | Resumed | Unvarying | Written | Waiting
 
 
 class Race:
@@ -87,12 +95,18 @@ class Race:
         self._batch = batch or (1 if plan.recorded is not None else max(2, jobs))
         self._seed = int(experiment.settings["seed"])
         self._noted = False
+        self._bound = set(read_named(str(experiment.settings.get("protocol") or "").splitlines()))  # named files
+        self._bound -= read_written(event.read() for event in experiment.storage.events(experiment.name))
         self._warm: set[str] = set()
         self._same = {arm for arm, pulls in experiment.result().pulls.items() if pulls}  # arms known to give it twice
         self.running: dict[Future[Ran], Ticket] = {}
         self.exhausted: set[str] = set()
         self._only_others = False  # is nothing asked for but arms without more rows?
+        begun, given = experiment.settings["budget"], plan.settings.get("budget")
+        self._limit = settings.check_budget(given) if begun is None and given is not None else None
+        self.budget: int | None = begun if begun is not None else self._limit
         self.stuck = ""  # why it was stopped, where all that is open rests on what has not varied
+        self._had = experiment.status().samples
         self._recorded, self._next_look = 0, LEAST_PULLS  # results, by this race
         self._still: set[str] = set()
         self._stuck_since: int | None = None
@@ -100,9 +114,25 @@ class Race:
     def events(self) -> Iterator[Happening]:
         """Measure until there is nothing left to ask for."""
         waiting = deque(self.experiment.pending())
-        samples = self.experiment.status().samples
-        if samples or waiting:
-            yield Resumed(samples)
+        if self._had or waiting:
+            yield Resumed(self._had)
+        yield from self._stuck_before()
+        if not self.stuck:
+            yield from self._raced(waiting)
+            if self.stuck:
+                self.experiment.note(STUCK, results=self.experiment.status().samples)
+        self.plan.source.close()
+
+    def _stuck_before(self) -> Iterator[Happening]:
+        """Say at once what stopped the race before, if nothing has come since: more results would decide nothing."""
+        events = self.experiment.storage.events(self.experiment.name)
+        if self._had and read_stuck(event.read() for event in events) == self._had:
+            result = self.experiment.result()
+            yield from self._said_still(result)
+            names = rests_on(result) if self.budget is None else ()
+            self.stuck = stopped(names) if names else ""
+
+    def _raced(self, waiting: "deque[Ticket]") -> Iterator[Happening]:
         if self.plan.recorded is not None:
             self.plan.recorded.skip(self.experiment.result().pulls)
         with self._workers() as workers:
@@ -127,14 +157,17 @@ class Race:
             return
         self._next_look = self._recorded + LEAST_PULLS
         result = self.experiment.result()
+        yield from self._said_still(result)
+        names = rests_on(result) if self.budget is None else ()
+        self._stuck_since = (self._stuck_since or result.samples) if names else None
+        if self._stuck_since is not None and result.samples >= self._stuck_since * (1 + STUCK_SHARE):
+            self.stuck = stopped(names)
+
+    def _said_still(self, result: Result) -> Iterator[Happening]:
         for name, arms in still(result).items():
             if name not in self._still:
                 self._still.add(name)
                 yield Unvarying(name, tuple(arms), advice(name, result, self.plan.least_peak))
-        names = rests_on(result) if self.experiment.settings["budget"] is None else ()
-        self._stuck_since = (self._stuck_since or result.samples) if names else None
-        if self._stuck_since is not None and result.samples >= self._stuck_since * (1 + STUCK_SHARE):
-            self.stuck = stopped(names)
 
     def _taken(self, done: "set[Future[Ran]]") -> list[Happening]:
         """Record what ended well, then say what did not."""
@@ -144,10 +177,11 @@ class Race:
                 happened += self._record(future.result())
             except GivenUpError as error:
                 self._note_failed(error.pull, error.failures)
-                wrong.append(error)
+                wrong.append(RaceError(f"{error}. {self._advice(error)}"))
             except Exception as error:
                 wrong.append(error)
             del self.running[future]
+        happened += self._note_written()
         if wrong:
             raise wrong[0]
         return happened
@@ -165,10 +199,11 @@ class Race:
                     with suppress(RaceError):  # its ticket stays open
                         list(self._record(future.result()))
             self.running.clear()
+            list(self._note_written())
 
     def _start(self, workers: ThreadPoolExecutor, waiting: "deque[Ticket]") -> None:
         """Give every worker something to do, as far as there is anything."""
-        while len(self.running) < self.jobs:
+        while len(self.running) < self.jobs and self._room() > 0:
             if not waiting:
                 waiting.extend(self._asked())
             if not waiting:
@@ -179,10 +214,16 @@ class Race:
             ticket = waiting.popleft()
             self.running[workers.submit(self._run, ticket)] = ticket
 
+    def _room(self) -> int:
+        """How many more runs to start, as far as the one who goes on with the race says; at most a batch."""
+        if self._limit is None:
+            return self._batch
+        return min(self._batch, self._limit - self._had - self._recorded - len(self.running))
+
     def _asked(self) -> list[Ticket]:
         """A batch in random order; tickets of arms without more rows are left open, and others asked for instead."""
         for _ in range(0 if self._only_others else MOST_EXHAUSTED):
-            tickets = self.experiment.ask(self._batch)
+            tickets = self.experiment.ask(self._room())
             usable = [ticket for ticket in tickets if ticket.arm not in self.exhausted]
             if usable or not tickets:
                 random.Random(f"{self._seed} order {tickets[0].id if tickets else 0}").shuffle(usable)
@@ -192,9 +233,9 @@ class Race:
 
     def _other(self) -> list[Ticket]:
         """The least pulled arm that has rows left, though nothing but others is asked for: it may settle them."""
-        status, budget = self.experiment.status(), self.experiment.settings["budget"]
+        status = self.experiment.status()
         left = [arm for arm in self.plan.problem.arms if arm not in self.exhausted]
-        if not left or status.stopped == "answered" or (budget is not None and status.samples >= budget):
+        if not left or status.stopped == "answered" or (self.budget is not None and status.samples >= self.budget):
             return []
         pulls = self.experiment.result().pulls
         return [Ticket(UNASKED, min(left, key=lambda arm: pulls[arm]))]
@@ -215,7 +256,7 @@ class Race:
                 if how.on_failure == "infeasible":
                     return Ran(ticket, self._counted(ticket, error), tuple(failures), warm_ups)
                 if how.on_failure == "fail" or len(failures) > how.retries:
-                    raise GivenUpError(_stops(pull, failures), pull, failures) from error
+                    raise GivenUpError(pull, failures, lasting=error.lasting) from error
 
     def _check_exact(self, pull: Pull, values: dict[str, float]) -> None:
         """Run once more what should be the same each time: one run can never show that it is not."""
@@ -266,10 +307,36 @@ class Race:
         self._recorded += 1
         yield Measured(ran.ticket.arm, ran.values)
 
+    def _advice(self, error: GivenUpError) -> str:
+        """What to do after a failure that stops the race; what a race with results was begun with is fixed."""
+        pulls = self.experiment.result().pulls
+        other = "begin another race: --name NEW" if any(pulls.values()) else "run it again"
+        if error.lasting and not pulls[error.pull.arm]:
+            return f"That looks like a mistake which comes again in each run: correct it, and {other}"
+        return (
+            "What ended well is saved: run it again to go on, if it was chance. Else change the file "
+            f"({self._policies()}) and {other}"
+        )
+
+    def _policies(self) -> str:
+        """What else may be done about failures; with a timeout trying again is refused where times are measured."""
+        counts = 'measure.on_failure = "infeasible" counts failures'
+        if self.plan.how.on_failure == "retry":
+            return f"more measure.retries try more often, {counts}"
+        return counts if self.plan.how.timeout is not None else f'measure.on_failure = "retry" tries again, {counts}'
+
     def _note_failed(self, pull: Pull, failures: Sequence[str]) -> None:
         """Put attempts on the ledger that count for nothing else."""
         why = failures[-1][:LONGEST_WHY].encode(errors="replace").decode()
         self.experiment.note(FAILED, id=pull.number, arm=pull.arm, attempts=len(failures), why=why)
+
+    def _note_written(self) -> Iterator[Happening]:
+        """Put on the ledger which files runs write: these may be others when the race goes on."""
+        files = tuple(sorted(self.plan.written & self._bound))
+        if files:
+            self._bound -= set(files)
+            self.experiment.note(WRITTEN, files=list(files))
+            yield Written(files)
 
     def result(self) -> Result:
         """The answer, or what is certain so far."""
@@ -278,15 +345,9 @@ class Race:
             (f"there were no more rows of {', '.join(sorted(self.exhausted))}",) if self.exhausted else ()
         )
         said += (self.stuck,) if self.stuck else ()
+        if self._limit is not None and found.stopped == "open" and found.samples >= self._limit:
+            said += (f"stopped after {found.samples:,} results, as --budget says; the race itself has no budget",)
         return replace(found, notes=(*said, *found.notes)) if said else found
-
-
-def _stops(pull: Pull, failures: list[str]) -> str:
-    times = f" {len(failures)} times" if len(failures) > 1 else ""
-    return (
-        f"measuring {pull.arm!r} failed{times}: {failures[-1]}. What ended well is saved: run it again to go on. "
-        'measure.on_failure = "retry" tries again, "infeasible" counts failures'
-    )
 
 
 def _varies(arm: str, name: str, first: float, second: float) -> str:

@@ -9,17 +9,21 @@ from paretoguard.errors import ParetoguardError
 
 
 class RunFailedError(Exception):
-    """A measurement did not end well; `measured` has what is known of it all the same."""
+    """A measurement did not end well; `measured` has what is known of it all the same.
 
-    def __init__(self, why: str, measured: Mapping[str, Any]) -> None:
+    It is `lasting` where it looks like a mistake in the file or in what it measures: it would come again in each run.
+    """
+
+    def __init__(self, why: str, measured: Mapping[str, Any], *, lasting: bool = False) -> None:
         super().__init__(why)
-        self.measured = dict(measured)
+        self.measured, self.lasting = dict(measured), lasting
 
 
 class Findings(dict[str, Any]):
     """What one run gave, by name; `said` is the end of what it printed."""
 
     said = ""
+    has_brace = False  # is there one anywhere in what it printed?
 
 
 class ExhaustedError(Exception):
@@ -33,9 +37,10 @@ class RaceError(ParetoguardError):
 class GivenUpError(RaceError):
     """A measurement failed as often as is allowed, so that the race stops."""
 
-    def __init__(self, why: str, pull: "Pull", failures: Sequence[str]) -> None:
-        super().__init__(why)
-        self.pull, self.failures = pull, tuple(failures)
+    def __init__(self, pull: "Pull", failures: Sequence[str], *, lasting: bool) -> None:
+        times = f" {len(failures)} times" if len(failures) > 1 else ""
+        super().__init__(f"measuring {pull.arm!r} failed{times}: {failures[-1]}")
+        self.pull, self.failures, self.lasting = pull, tuple(failures), lasting
 
 
 class Pull(NamedTuple):

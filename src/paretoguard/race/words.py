@@ -1,5 +1,6 @@
 """Commands with words in braces: `zstd -{level} {file}`."""
 
+import re
 import shlex
 from collections.abc import Iterable, Mapping
 from string import Formatter
@@ -7,6 +8,9 @@ from typing import Any
 
 from paretoguard.errors import ProblemError
 from paretoguard.problem.names import suggestion
+
+_WORD = re.compile(r"""(?:\\.|'[^']*'|"(?:\\.|[^"\\])*"|[^\s'"\\])+""", re.DOTALL)  # as written, with its quotes
+_OF_A_SHELL = re.compile(r"\|\|?|&&?|<|[12&]?>.*|(?:.*[^\\])?;", re.DOTALL)
 
 
 class Command:
@@ -34,11 +38,14 @@ class Command:
             )
         if not any(part.strip() for part in self._parts):
             raise ProblemError(f"{key} is empty, expected a command such as './measure --dose 75'")
+        if isinstance(text, str) and not shell:
+            _refuse_shell(key, text)
         names = list(known)
         for name in sorted(used):
             if name not in names:
+                hint = suggestion(name, names)
                 raise ProblemError(
-                    f"{key} has {{{name}}}, which stands for nothing: {suggestion(name, names)} "
+                    f"{key} has {{{name}}}, which stands for nothing: {hint}{'' if hint.endswith('?') else '.'} "
                     "Give it in the arm's `with` or in measure.inputs; a brace itself is written {{"
                 )
 
@@ -48,6 +55,11 @@ class Command:
         if self.shell or not used <= words.keys():
             return None
         return self._parts[0].format_map({name: _text(value) for name, value in words.items()})
+
+    def known(self, words: Mapping[str, Any]) -> list[str]:
+        """The words for an arm before inputs are drawn: what these stand for can be no file's name."""
+        used = {name for part in self._parts for _, name, _, _ in Formatter().parse(part) if name is not None}
+        return self.filled({**dict.fromkeys(used, "\0"), **words})
 
     def filled(self, words: Mapping[str, Any]) -> list[str]:
         """The words of the command for one run; in a shell, what is put in is quoted."""
@@ -62,6 +74,16 @@ def _parts(text: str | list[str], shell: bool) -> list[str]:
     if isinstance(text, str):
         return [text] if shell else shlex.split(text)
     return list(text)
+
+
+def _refuse_shell(key: str, text: str) -> None:
+    """A pipe without a shell would be one more word for the program, and something else would be measured."""
+    for word in _WORD.findall(text):
+        if _OF_A_SHELL.fullmatch(word):
+            raise ProblemError(
+                f"{key} is {text!r}; without a shell {word!r} is taken for a word that is given to the program. Write "
+                f"shell = true under [measure] for a shell, or '{word}' in quotes if the word is meant"
+            )
 
 
 def _has_quoted_word(text: str) -> bool:
