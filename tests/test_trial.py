@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import paretoguard as pg
+from paretoguard.verdict import show
 
 
 def problem(**changes: Any) -> pg.Problem:
@@ -276,9 +277,55 @@ def test_explanations_speak_of_the_tolerance() -> None:
     same = {"a": (0.52, 0.5), "b": (0.52, 0.5)}
     result = pg.identify(stated, coin(same, ("x", "y")), delta=0.1)
     for arm, other in (("a", "b"), ("b", "a")):
-        reason = result.verdicts[arm].reason
-        assert "every constraint holds within its tolerance, the tightest, 'x >= 0.5', within 0.2" in reason
-        assert f"closest rival {other}, which is not better by more than the tolerance in every objective" in reason
+        verdict = result.verdicts[arm]
+        slack, reason = verdict.slack, verdict.reason
+        assert slack is not None
+        stands = f"with {show(slack)} to spare" if slack >= 0 else f"failing by {show(-slack)}"
+        tightest = f"every constraint holds within its tolerance, the tightest, 'x >= 0.5', {stands} as estimated"
+        assert f"{tightest} (certain: it fails by no more than the tolerance 0.2); " in reason
+        assert f"closest rival {other}, which is not better by more than the tolerance in " in reason
+        assert reason.endswith(("in x (0.1)", "in y (0.1)", "in x (0.1), nor in y (0.1)"))
+
+
+def test_a_constraint_that_fails_within_its_tolerance_is_said_to() -> None:
+    stated = pg.Problem({"x": "max"}, arms=["a"], noise=pg.Bernoulli(), constraints=["x >= 0.5"], tolerance=0.2)
+    trial = pg.Trial(stated, delta=0.1)
+    for k in range(1000):
+        trial.tell("a", {"x": k % 2 if k >= 40 else 0})
+    verdict = trial.result().verdicts["a"]
+    assert verdict.status == "optimal"
+    assert (
+        "the tightest, 'x >= 0.5', failing by 0.02 as estimated (certain: it fails by no more than the tolerance 0.2)"
+        in verdict.reason
+    )
+
+
+def test_the_objective_that_saves_an_arm_from_its_rival_is_named() -> None:
+    """Arm b is better in x by far; in y by less than the tolerance."""
+    stated = pg.Problem(
+        {"x": "max", "y": "max"}, arms=["a", "b"], noise=pg.Gaussian(0.1), tolerance={"x": 0.1, "y": 0.3}
+    )
+    trial = pg.Trial(stated, delta=0.1)
+    for _ in range(40):
+        trial.tell("a", {"x": 0.0, "y": 0.0})
+        trial.tell("b", {"x": 1.0, "y": 0.1})
+    verdict = trial.result().verdicts["a"]
+    assert verdict.status == "optimal"
+    assert verdict.reason == "closest rival b, which is not better by more than the tolerance in y (0.3)"
+
+
+def test_where_only_several_objectives_together_save_an_arm_that_is_said() -> None:
+    names = [f"y{c}" for c in range(6)]
+    stated = pg.Problem(
+        dict.fromkeys(names, "max"), arms=["a", "b"], noise=pg.Gaussian(1), tolerance=0.2, dependence="independent"
+    )
+    trial = pg.Trial(stated, delta=0.1)
+    while trial.statuses()["a"] != "optimal":
+        for arm in ("a", "b"):
+            trial.tell(arm, dict.fromkeys(names, 0.0))
+    reason = trial.result().verdicts["a"].reason
+    assert reason.startswith("closest rival b, which is not better by more than the tolerance in every objective: as ")
+    assert reason.endswith(f"as estimated, not in {', nor in '.join(f'{name} (0.2)' for name in names)}")
 
 
 def test_an_objective_may_be_called_as_a_column_is() -> None:
