@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import paretoguard as pg
-from paretoguard.verdict import show
+from paretoguard.verdict import ACROSS, show
 
 
 def problem(**changes: Any) -> pg.Problem:
@@ -326,6 +326,59 @@ def test_where_only_several_objectives_together_save_an_arm_that_is_said() -> No
     reason = trial.result().verdicts["a"].reason
     assert reason.startswith("closest rival b, which is not better by more than the tolerance in every objective: as ")
     assert reason.endswith(f"as estimated, not in {', nor in '.join(f'{name} (0.2)' for name in names)}")
+
+
+def guarded(tolerance: float) -> pg.Trial:
+    """Arm a is always good and never slow, b never good and never slow, c always slow."""
+    stated = pg.Problem(
+        {"good": "max", "slow": "guard"},
+        arms=["a", "b", "c"],
+        noise=pg.Bernoulli(),
+        constraints=["slow <= 0.3"],
+        tolerance={"slow <= 0.3": tolerance},
+    )
+    return pg.Trial(stated, delta=0.05)
+
+
+def tell_all(trial: pg.Trial, times: int) -> pg.Result:
+    for _ in range(times):
+        for arm, (good, slow) in {"a": (1, 0), "b": (0, 0), "c": (1, 1)}.items():
+            trial.tell(arm, {"good": good, "slow": slow})
+    return trial.result()
+
+
+def test_limits_that_seem_to_contradict_a_verdict_are_explained_beside_the_table() -> None:
+    trial = guarded(tolerance=0.05)
+    result = tell_all(trial, 1)
+    assert result.across() == ""  # nothing is claimed yet
+    while result.verdicts["a"].status != "optimal":
+        result = tell_all(trial, 1)
+    assert result.verdicts["a"].high["slow"] > 0.35
+    assert result.across() == ACROSS
+    assert ACROSS in " ".join(repr(result).split())
+    assert ACROSS in result._repr_html_()
+    result = tell_all(trial, 150)
+    assert result.verdicts["a"].high["slow"] < 0.3
+    assert result.across() == ""
+    assert ACROSS not in " ".join(repr(result).split())
+
+
+def test_limits_within_the_tolerance_contradict_nothing() -> None:
+    trial = guarded(tolerance=0.3)
+    result = tell_all(trial, 60)
+    assert result.verdicts["a"].status == "optimal"
+    assert 0.3 < result.verdicts["a"].high["slow"] < 0.6
+    assert result.across() == ""
+
+
+def test_an_infeasible_arm_whose_limits_reach_a_constraint_is_explained() -> None:
+    trial = guarded(tolerance=0.0)
+    result = trial.result()
+    while result.verdicts["c"].status != "infeasible":
+        result = tell_all(trial, 1)
+    crossing = result.verdicts["c"].low["slow"] < 0.3
+    assert bool(result.across()) == crossing
+    assert crossing
 
 
 def test_an_objective_may_be_called_as_a_column_is() -> None:

@@ -16,7 +16,7 @@ from paretoguard.report.panels import Panel, draw, write_words
 from paretoguard.report.pull_shares import HEIGHT, draw_shares, write_shares
 from paretoguard.report.regions import half_planes
 from paretoguard.report.rows import draw_rows, write_bounds
-from paretoguard.verdict import UNDECIDED, Result, Verdict
+from paretoguard.verdict import ACROSS, UNDECIDED, Result, Verdict, crossed
 
 if TYPE_CHECKING:
     from matplotlib.backends.backend_agg import RendererAgg
@@ -173,6 +173,9 @@ def _remarks(result: Result, problem: Problem, axes: list[Axis], elsewhere: Sequ
         remarks.append(f"Not drawn, as no two objectives shown hold it all: {'; '.join(hidden)}.")
     if len(axes) + len(elsewhere) < len(problem.objectives):
         remarks.append(f"Shown: {len(axes)} of {len(problem.objectives)} objectives.")
+    across = [row.text for row in crossed(problem, result.verdicts.values())]
+    if any(text not in _hidden_constraints(problem, axes) for text in across):
+        remarks.append(ACROSS)
     unseen = [verdict.arm for verdict in result.verdicts.values() if verdict.pulls == 0]
     if unseen:
         remarks.append(f"Not pulled yet: {', '.join(unseen) if len(unseen) <= 10 else f'{len(unseen)} arms'}.")
