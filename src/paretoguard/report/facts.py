@@ -154,7 +154,8 @@ def kind(facts: Facts) -> str:
 
 def written(facts: Facts) -> str:
     """What the text is that was kept from the beginning."""
-    return "The problem file, as it was at the beginning" if facts.runs else "As written down at the beginning"
+    understood = "The problem file as it was understood at the beginning, rewritten"
+    return understood if facts.runs else "As written down at the beginning"
 
 
 def question(facts: Facts) -> str:
