@@ -5,7 +5,7 @@ from typing import NamedTuple
 from paretoguard.experiment.events import moment
 from paretoguard.report import facts as say
 from paretoguard.report.facts import STATES, Facts
-from paretoguard.report.front import draw_result, remarks
+from paretoguard.report.front import draw_result, reading, remarks
 from paretoguard.report.growth import draw_growth
 from paretoguard.report.guards import draw_guards, guard_remarks, guards
 from paretoguard.report.inline import Picture, inline, rules
@@ -158,15 +158,11 @@ def _status(verdict: Verdict) -> Html:
 def _front(facts: Facts, pictures: dict[str, Picture]) -> Section:
     if "front" not in pictures:
         return Section("front", "The arms in a picture", [tag("p", "There is no result to show yet.")])
-    limits = "Boxes" if len(facts.problem.compared) > 1 else "Lines"
-    shaded = " Shaded: where the constraints hold." if facts.problem.constraints else ""
-    words = f"Marks: estimated means. {limits}: confidence limits.{shaded}"
-    parts = [
-        _figure(pictures["front"], " ".join([words, *remarks(facts.result, facts.problem, guards(facts.problem))]))
-    ]
+    words = [reading(facts.result, facts.problem), *remarks(facts.result, facts.problem, guards(facts.problem))]
+    parts = [_figure(pictures["front"], " ".join(words))]
     if "guards" in pictures:
-        words = "Objectives that only guard: they do not count in dominance, but their constraints do."
-        parts.append(_figure(pictures["guards"], " ".join([words, *guard_remarks(facts.result, facts.problem)])))
+        guarding = "Objectives that only guard: they do not count in dominance, but their constraints do."
+        parts.append(_figure(pictures["guards"], " ".join([guarding, *guard_remarks(facts.result, facts.problem)])))
     return Section("front", "The arms in a picture", parts)
 
 
