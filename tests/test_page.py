@@ -1,8 +1,10 @@
 """Reports: what they say of a ledger, that names cannot break them, and that they are the same every time."""
 
+import dataclasses
 import html
 import io
 import json
+import platform
 import re
 import shutil
 import subprocess
@@ -23,7 +25,7 @@ from paretoguard.experiment.audit import counted
 from paretoguard.experiment.events import START, Draft, Event, chain
 from paretoguard.experiment.memory import MemoryStorage
 from paretoguard.experiment.storage import open_storage
-from paretoguard.report.facts import Facts, read
+from paretoguard.report.facts import Facts, ledger, read
 from paretoguard.report.growth import draw_growth
 from paretoguard.report.page import page
 from paretoguard.report.page_text import markdown
@@ -476,3 +478,13 @@ def test_limits_that_seem_to_contradict_a_verdict_are_explained(results: int, co
         console = Console(file=io.StringIO(), width=width)
         print_result(console, facts.result)
         assert (ACROSS in " ".join(console.file.getvalue().split())) == shown  # type: ignore[attr-defined]
+
+
+def test_a_report_says_what_an_experiment_was_begun_with(found: dict[str, Facts], pages: dict[str, str]) -> None:
+    facts = found["answered"]
+    programs = f"paretoguard {facts.settings['program']}, python {platform.python_version()}, numpy {np.__version__}"
+    assert programs in Reader(pages["answered"]).said
+    assert programs in markdown(facts)
+    without = {key: value for key, value in facts.settings.items() if key != "versions"}
+    bare = dict(ledger(dataclasses.replace(facts, settings=without)))
+    assert bare["begun with"] == f"paretoguard {facts.settings['program']}"
