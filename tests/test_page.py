@@ -1,7 +1,10 @@
 """Reports: what they say of a ledger, that names cannot break them, and that they are the same every time."""
 
+import dataclasses
 import html
+import io
 import json
+import platform
 import re
 import shutil
 import subprocess
@@ -11,19 +14,22 @@ from typing import Any
 
 import numpy as np
 import pytest
+from rich.console import Console
 from typer.testing import CliRunner
 
 import paretoguard as pg
 from paretoguard.cli.app import app
 from paretoguard.cli.ledgers import race_place
+from paretoguard.cli.verdicts import print_result
 from paretoguard.experiment.audit import counted
 from paretoguard.experiment.events import START, Draft, Event, chain
 from paretoguard.experiment.memory import MemoryStorage
 from paretoguard.experiment.storage import open_storage
-from paretoguard.report.facts import Facts, read
+from paretoguard.report.facts import Facts, ledger, read
 from paretoguard.report.growth import draw_growth
 from paretoguard.report.page import page
 from paretoguard.report.page_text import markdown
+from paretoguard.verdict import ACROSS
 
 NASTY = ["<script>alert('x')</script>", 'b "&amp;" --> </svg></style>', "c|d*e_f`g", "$h^2$ \\ [i](j)"]
 SECTIONS = {
@@ -449,3 +455,36 @@ def test_a_dash_of_a_decided_arm_is_explained() -> None:
         assert "A dash: the status holds by all results together" in text
         assert "after 90 days" in text
     assert "Report on a live experiment" in page(facts)
+
+
+@pytest.mark.parametrize(("results", "count"), [(60, 2), (400, 0)])
+def test_limits_that_seem_to_contradict_a_verdict_are_explained(results: int, count: int) -> None:
+    """Limits on slow reach beyond 0.3 at first, though a is certain to keep to it: said beside table and picture."""
+    asked = pg.Problem(
+        {"good": "max", "slow": "guard"}, arms=["a", "b"], noise=pg.Bernoulli(), constraints=["slow <= 0.3"]
+    )
+    storage = MemoryStorage()
+    made = pg.Experiment.create("limits", asked, storage=storage)
+    for _ in range(results):
+        for arm, good in {"a": 1, "b": 0}.items():
+            made.tell(None, {"good": good, "slow": 0}, arm=arm)
+    facts = read("limits", storage)
+    verdict = facts.result.verdicts["a"]
+    assert verdict.status == "optimal"
+    assert (verdict.high["slow"] > 0.3) == (count > 0)
+    assert Reader(page(facts)).said.count(ACROSS) == count
+    assert markdown(facts).count(ACROSS) == count // 2
+    for width, shown in {120: count > 0, 80: count > 0, 60: False}.items():  # 60: no room for limits
+        console = Console(file=io.StringIO(), width=width)
+        print_result(console, facts.result)
+        assert (ACROSS in " ".join(console.file.getvalue().split())) == shown  # type: ignore[attr-defined]
+
+
+def test_a_report_says_what_an_experiment_was_begun_with(found: dict[str, Facts], pages: dict[str, str]) -> None:
+    facts = found["answered"]
+    programs = f"paretoguard {facts.settings['program']}, python {platform.python_version()}, numpy {np.__version__}"
+    assert programs in Reader(pages["answered"]).said
+    assert programs in markdown(facts)
+    without = {key: value for key, value in facts.settings.items() if key != "versions"}
+    bare = dict(ledger(dataclasses.replace(facts, settings=without)))
+    assert bare["begun with"] == f"paretoguard {facts.settings['program']}"

@@ -135,7 +135,7 @@ def test_attempts_that_failed_and_how_it_was_run_are_on_the_ledger(tmp_path: Pat
     assert facts.events["noted"] == 4
     for text in (page(facts), markdown(facts)):
         assert "Attempts that failed, count for nothing and were made again" in text
-        assert "The problem file, as it was at the beginning" in text
+        assert "The problem file as it was understood at the beginning, rewritten" in text
         assert "--jobs 1 (at once), --batch 2 (asked for at a time)" in text
     assert "Report on a race" in page(facts)
     assert facts.to_dict()["failures"]["good"]["attempts"] == 3

@@ -165,6 +165,32 @@ def test_an_axis_does_not_leave_the_range_of_the_noise_by_much() -> None:
     assert shown.high < 1.2
 
 
+def test_an_axis_of_an_undecided_race_holds_the_limits_or_three_spreads_of_the_means() -> None:
+    asked = problem()
+    few = answer(asked, budget=12)
+    wide = answer(asked, budget=400)
+    for result in (few, wide):
+        shown = axis(asked, list(result.verdicts.values()), "x0")
+        means = [verdict.mean["x0"] for verdict in result.verdicts.values()]
+        lows = [verdict.low["x0"] for verdict in result.verdicts.values() if verdict.status in ("optimal", "undecided")]
+        spread = max(means) - min(means)
+        assert shown.low < min(lows) or shown.low < min(means) - 0.75 * spread
+        assert shown.high - shown.low < 3 * spread
+
+
+def test_limits_of_an_arm_that_is_out_do_not_stretch_an_axis() -> None:
+    asked = problem(arms=3)
+    result = answer(asked, budget=30)
+    first, *others = (
+        dataclasses.replace(verdict, status="optimal", low={"x0": mean - 0.01, "x1": 0.0}, high={"x0": mean, "x1": 0.0})
+        for verdict in result.verdicts.values()
+        for mean in [verdict.mean["x0"]]
+    )
+    far = {"x0": -100.0, "x1": 0.0}
+    out, undecided = (dataclasses.replace(first, status=status, low=far) for status in ("infeasible", "undecided"))
+    assert axis(asked, [out, *others], "x0").low > axis(asked, [undecided, *others], "x0").low > -100
+
+
 def test_arrows_say_which_way_is_better() -> None:
     asked = problem(directions=("max", "min"))
     words = texts(draw_result(answer(asked), asked))
@@ -205,6 +231,82 @@ def test_every_number_of_objectives_is_drawn(d: int, tmp_path: Path) -> None:
     assert "heuristic" in words
     assert all(f"arm {i}" in words for i in range(4))
     assert (tmp_path / "picture.png").stat().st_size > 5000
+
+
+def legend(figure: Any) -> list[str]:
+    return [text.get_text() for text in figure.axes[0].get_legend().get_texts()]
+
+
+def test_nothing_is_shaded_where_no_constraint_is_on_the_axes() -> None:
+    from matplotlib.patches import Polygon
+
+    for constraint, words in {"x2 <= 5": "", "x0 <= 0.5": "constraints hold"}.items():
+        asked = problem(3, constraints=[constraint])
+        figure = draw_result(answer(asked, budget=60), asked, objectives=["x0", "x1"])
+        assert [text for text in legend(figure) if "hold" in text] == [words] * bool(words)
+        polygons = [patch for axes in figure.axes for patch in axes.patches if type(patch) is Polygon]
+        assert bool(polygons) == bool(words)
+
+
+def with_statuses(result: pg.Result, *statuses: str) -> pg.Result:
+    verdicts = {
+        arm: dataclasses.replace(verdict, status=status)
+        for (arm, verdict), status in zip(result.verdicts.items(), itertools.cycle(statuses), strict=False)
+    }
+    return dataclasses.replace(result, verdicts=verdicts)
+
+
+@pytest.mark.parametrize("objectives", [["x0"], ["x0", "x1"]])
+def test_the_legend_is_never_cut_off(objectives: list[str]) -> None:
+    asked = problem(3, constraints=["x0 >= 0.2", "x2 <= 5"])
+    result = with_statuses(answer(asked, budget=200), "optimal", "dominated", "infeasible", "undecided")
+    figure = draw_result(result, asked, objectives=objectives)
+    assert {"optimal", "dominated", "infeasible", "undecided", "constraints shown here hold"} <= {*legend(figure)}
+    for text in figure.axes[0].get_legend().get_texts():  # type: ignore[union-attr]
+        extent = text.get_window_extent()
+        assert 0 <= extent.x0 <= extent.x1 <= figure.bbox.x1
+        assert 0 <= extent.y0 <= extent.y1 <= figure.bbox.y1
+
+
+def with_limits(result: pg.Result, *halves: float) -> pg.Result:
+    verdicts = {
+        arm: dataclasses.replace(
+            verdict,
+            status="undecided",
+            low={name: mean - half for name, mean in verdict.mean.items()},
+            high={name: mean + half for name, mean in verdict.mean.items()},
+        )
+        for (arm, verdict), half in zip(result.verdicts.items(), itertools.cycle(halves), strict=False)
+    }
+    return dataclasses.replace(result, verdicts=verdicts)
+
+
+@pytest.mark.parametrize(
+    ("halves", "boxes", "words"),
+    [
+        ((0.05,), 6, ["confidence limits"]),
+        ((50.0,), 0, ["confidence limits"]),
+        ((0.05, 50.0), 3, ["confidence limits", "limits where no box fits"]),
+    ],
+)
+def test_boxes_that_would_be_cut_off_are_crosses(halves: tuple[float, ...], boxes: int, words: list[str]) -> None:
+    from matplotlib.patches import Rectangle
+
+    asked = problem()
+    figure = draw_result(with_limits(answer(asked), *halves), asked)
+    outlines = [patch for patch in figure.axes[0].patches if isinstance(patch, Rectangle) and not patch.get_fill()]
+    assert len(outlines) == boxes
+    assert [text for text in legend(figure) if "limits" in text] == words
+    figure.canvas.draw()
+
+
+def test_boxes_that_would_cover_one_another_are_crosses() -> None:
+    """Of values between 0 and 1 next to nothing is known: every box would be the whole picture."""
+    from matplotlib.patches import Rectangle
+
+    asked = pg.Problem({"x": "max", "y": "max"}, arms=[f"arm {i}" for i in range(6)], noise=pg.Bernoulli())
+    figure = draw_result(answer(asked, budget=12), asked)
+    assert not any(isinstance(patch, Rectangle) for patch in figure.axes[0].patches)
 
 
 def test_chosen_objectives_are_drawn() -> None:

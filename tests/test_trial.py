@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import paretoguard as pg
+from paretoguard.verdict import ACROSS, show
 
 
 def problem(**changes: Any) -> pg.Problem:
@@ -276,9 +277,108 @@ def test_explanations_speak_of_the_tolerance() -> None:
     same = {"a": (0.52, 0.5), "b": (0.52, 0.5)}
     result = pg.identify(stated, coin(same, ("x", "y")), delta=0.1)
     for arm, other in (("a", "b"), ("b", "a")):
-        reason = result.verdicts[arm].reason
-        assert "every constraint holds within its tolerance, the tightest, 'x >= 0.5', within 0.2" in reason
-        assert f"closest rival {other}, which is not better by more than the tolerance in every objective" in reason
+        verdict = result.verdicts[arm]
+        slack, reason = verdict.slack, verdict.reason
+        assert slack is not None
+        stands = f"with {show(slack)} to spare" if slack >= 0 else f"failing by {show(-slack)}"
+        tightest = f"every constraint holds within its tolerance, the tightest, 'x >= 0.5', {stands} as estimated"
+        assert f"{tightest} (certain: it fails by no more than the tolerance 0.2); " in reason
+        assert f"closest rival {other}, which is not better by more than the tolerance in " in reason
+        assert reason.endswith(("in x (0.1)", "in y (0.1)", "in x (0.1), nor in y (0.1)"))
+
+
+def test_a_constraint_that_fails_within_its_tolerance_is_said_to() -> None:
+    stated = pg.Problem({"x": "max"}, arms=["a"], noise=pg.Bernoulli(), constraints=["x >= 0.5"], tolerance=0.2)
+    trial = pg.Trial(stated, delta=0.1)
+    for k in range(1000):
+        trial.tell("a", {"x": k % 2 if k >= 40 else 0})
+    verdict = trial.result().verdicts["a"]
+    assert verdict.status == "optimal"
+    assert (
+        "the tightest, 'x >= 0.5', failing by 0.02 as estimated (certain: it fails by no more than the tolerance 0.2)"
+        in verdict.reason
+    )
+
+
+def test_the_objective_that_saves_an_arm_from_its_rival_is_named() -> None:
+    """Arm b is better in x by far; in y by less than the tolerance."""
+    stated = pg.Problem(
+        {"x": "max", "y": "max"}, arms=["a", "b"], noise=pg.Gaussian(0.1), tolerance={"x": 0.1, "y": 0.3}
+    )
+    trial = pg.Trial(stated, delta=0.1)
+    for _ in range(40):
+        trial.tell("a", {"x": 0.0, "y": 0.0})
+        trial.tell("b", {"x": 1.0, "y": 0.1})
+    verdict = trial.result().verdicts["a"]
+    assert verdict.status == "optimal"
+    assert verdict.reason == "closest rival b, which is not better by more than the tolerance in y (0.3)"
+
+
+def test_where_only_several_objectives_together_save_an_arm_that_is_said() -> None:
+    names = [f"y{c}" for c in range(6)]
+    stated = pg.Problem(
+        dict.fromkeys(names, "max"), arms=["a", "b"], noise=pg.Gaussian(1), tolerance=0.2, dependence="independent"
+    )
+    trial = pg.Trial(stated, delta=0.1)
+    while trial.statuses()["a"] != "optimal":
+        for arm in ("a", "b"):
+            trial.tell(arm, dict.fromkeys(names, 0.0))
+    reason = trial.result().verdicts["a"].reason
+    assert reason.startswith("closest rival b, which is not better by more than the tolerance in every objective: as ")
+    assert reason.endswith(f"as estimated, not in {', nor in '.join(f'{name} (0.2)' for name in names)}")
+
+
+def guarded(tolerance: float) -> pg.Trial:
+    """Arm a is always good and never slow, b never good and never slow, c always slow."""
+    stated = pg.Problem(
+        {"good": "max", "slow": "guard"},
+        arms=["a", "b", "c"],
+        noise=pg.Bernoulli(),
+        constraints=["slow <= 0.3"],
+        tolerance={"slow <= 0.3": tolerance},
+    )
+    return pg.Trial(stated, delta=0.05)
+
+
+def tell_all(trial: pg.Trial, times: int) -> pg.Result:
+    for _ in range(times):
+        for arm, (good, slow) in {"a": (1, 0), "b": (0, 0), "c": (1, 1)}.items():
+            trial.tell(arm, {"good": good, "slow": slow})
+    return trial.result()
+
+
+def test_limits_that_seem_to_contradict_a_verdict_are_explained_beside_the_table() -> None:
+    trial = guarded(tolerance=0.05)
+    result = tell_all(trial, 1)
+    assert result.across() == ""  # nothing is claimed yet
+    while result.verdicts["a"].status != "optimal":
+        result = tell_all(trial, 1)
+    assert result.verdicts["a"].high["slow"] > 0.35
+    assert result.across() == ACROSS
+    assert ACROSS in " ".join(repr(result).split())
+    assert ACROSS in result._repr_html_()
+    result = tell_all(trial, 150)
+    assert result.verdicts["a"].high["slow"] < 0.3
+    assert result.across() == ""
+    assert ACROSS not in " ".join(repr(result).split())
+
+
+def test_limits_within_the_tolerance_contradict_nothing() -> None:
+    trial = guarded(tolerance=0.3)
+    result = tell_all(trial, 60)
+    assert result.verdicts["a"].status == "optimal"
+    assert 0.3 < result.verdicts["a"].high["slow"] < 0.6
+    assert result.across() == ""
+
+
+def test_an_infeasible_arm_whose_limits_reach_a_constraint_is_explained() -> None:
+    trial = guarded(tolerance=0.0)
+    result = trial.result()
+    while result.verdicts["c"].status != "infeasible":
+        result = tell_all(trial, 1)
+    crossing = result.verdicts["c"].low["slow"] < 0.3
+    assert bool(result.across()) == crossing
+    assert crossing
 
 
 def test_an_objective_may_be_called_as_a_column_is() -> None:

@@ -24,6 +24,8 @@ def print_result(console: "Console", result: Result) -> None:
     console.print(slim(result.headline(), shown, styles, right=("pulls",)))
     if len(shown[0]) == len(FIXED):
         console.print("(too narrow for the estimates: widen the terminal, or use --json)", style="dim")
+    elif result.across() and any("[" in row[name] for row in shown for name in row if name not in (*FIXED, WHY)):
+        console.print(result.across(), style="dim")
     if not beside:
         console.print()
         console.print(_reasons(result))

@@ -1,5 +1,6 @@
 """What part of an objective's axis to show, and how the axis is labelled."""
 
+import math
 from collections.abc import Sequence
 from typing import NamedTuple
 
@@ -8,7 +9,7 @@ from numpy import float64
 from numpy.typing import NDArray
 
 from paretoguard.problem import Problem
-from paretoguard.verdict import Verdict
+from paretoguard.verdict import OPTIMAL, UNDECIDED, Verdict
 
 Floats = NDArray[float64]
 REACH = 0.75  # how far beyond the means, in spans, a confidence limit or a bound may stretch the axis
@@ -26,20 +27,31 @@ class Axis(NamedTuple):
 
 
 def axis(problem: Problem, verdicts: Sequence[Verdict], name: str) -> Axis:
-    """The axis of an objective: wide enough for every mean, and for limits and bounds that are not far off."""
+    """The axis of an objective: wide enough for every mean, for bounds that are not far off, and for limits.
+
+    Limits of arms that are in, or may be, stretch it as far as it may reach; those of arms that are out where they end
+    within that reach.
+    """
     place = list(problem.objectives).index(name)
-    means, lows, highs = (
-        np.array([getattr(verdict, part)[name] for verdict in verdicts]) for part in ("mean", "low", "high")
-    )
-    marks = np.concatenate([lows[np.isfinite(lows)], highs[np.isfinite(highs)], _bounds(problem, place)])
-    low, high = _range(means, marks)
+    means = np.array([verdict.mean[name] for verdict in verdicts])
+    kept = _limits([verdict for verdict in verdicts if verdict.status in (OPTIMAL, UNDECIDED)], name)
+    out = _limits([verdict for verdict in verdicts if verdict.status not in (OPTIMAL, UNDECIDED)], name)
+    low, high = _range(means, kept, np.concatenate([out, _bounds(problem, place)]))
     support_low, support_high = problem.noise[name].support
     room = 0.03 * (high - low)
     low, high = max(low, support_low - room), min(high, support_high + room)
     return Axis(place, name, _label(name, problem.objectives[name]), low, high)
 
 
-def _range(means: Floats, marks: Floats) -> tuple[float, float]:
+def _limits(verdicts: Sequence[Verdict], name: str) -> Floats:
+    """The confidence limits there are."""
+    limits = [limit for verdict in verdicts for limit in (verdict.low[name], verdict.high[name])]
+    return np.array([limit for limit in limits if math.isfinite(limit)])
+
+
+def _range(means: Floats, kept: Floats, others: Floats) -> tuple[float, float]:
+    """What holds the means, the limits in `kept` as far as the axis may reach, and the other marks within that."""
+    marks = np.concatenate([kept, others])
     if len(means) == 0:
         means = marks if len(marks) else np.array([0.0])
     low, high = float(means.min()), float(means.max())
@@ -48,8 +60,9 @@ def _range(means: Floats, marks: Floats) -> tuple[float, float]:
     if span <= 1e-9 * size:  # one arm, or all the same: let the limits say what is near
         near = marks[np.abs(marks - low) <= size]
         span = float(np.ptp(near)) if len(near) and np.ptp(near) > 0 else 0.2 * size if size > 1e-300 else 1.0
-    near = marks[(marks >= low - REACH * span) & (marks <= high + REACH * span)]
-    low, high = min(low, *near) if len(near) else low, max(high, *near) if len(near) else high
+    least, most = low - REACH * span, high + REACH * span
+    shown = [low, high, *np.clip(kept, least, most), *others[(others >= least) & (others <= most)]]
+    low, high = float(min(shown)), float(max(shown))
     padding = PADDING * max(high - low, span / 2)
     return low - padding, high + padding
 

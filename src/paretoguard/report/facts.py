@@ -154,7 +154,8 @@ def kind(facts: Facts) -> str:
 
 def written(facts: Facts) -> str:
     """What the text is that was kept from the beginning."""
-    return "The problem file, as it was at the beginning" if facts.runs else "As written down at the beginning"
+    understood = "The problem file as it was understood at the beginning, rewritten"
+    return understood if facts.runs else "As written down at the beginning"
 
 
 def question(facts: Facts) -> str:
@@ -331,6 +332,12 @@ def ledger(facts: Facts) -> list[tuple[str, str]]:
         ("last event", moment(facts.last)),
         ("hash of the last event", facts.status.hash),
         ("chain of hashes", f"BROKEN: {facts.broken}" if facts.broken else "whole"),
-        ("begun with", f"paretoguard {facts.settings['program']}"),
+        ("begun with", _programs(facts.settings)),
         ("reported with", f"paretoguard {__version__}"),
     ]
+
+
+def _programs(chosen: dict[str, Any]) -> str:
+    """The versions of what an experiment was begun with, as far as they are on the ledger."""
+    versions = {"paretoguard": chosen["program"], **chosen.get("versions", {})}
+    return ", ".join(f"{name} {version}" for name, version in versions.items())

@@ -10,13 +10,13 @@ from paretoguard.problem import Problem
 from paretoguard.problem.names import suggestion
 from paretoguard.report.axes import Axis, axis
 from paretoguard.report.canvas import figure_for, look, save
-from paretoguard.report.legend import add_legend, add_legend_above, entries
+from paretoguard.report.legend import BOX, CROSS, LINE, add_legend, add_legend_above, entries
 from paretoguard.report.palette import QUIET
 from paretoguard.report.panels import Panel, draw, write_words
 from paretoguard.report.pull_shares import HEIGHT, draw_shares, write_shares
 from paretoguard.report.regions import half_planes
 from paretoguard.report.rows import draw_rows, write_bounds
-from paretoguard.verdict import UNDECIDED, Result, Verdict
+from paretoguard.verdict import ACROSS, UNDECIDED, Result, Verdict, crossed
 
 if TYPE_CHECKING:
     from matplotlib.backends.backend_agg import RendererAgg
@@ -53,8 +53,20 @@ def draw_result(
 
 def remarks(result: Result, problem: Problem, elsewhere: Sequence[str] = ()) -> list[str]:
     """What the picture of a result does not show, nor one of rows for each of the objectives shown `elsewhere`."""
+    return _remarks(result, problem, _axes(result, problem), elsewhere)
+
+
+def reading(result: Result, problem: Problem) -> str:
+    """How to read the picture of a result."""
+    axes = _axes(result, problem)
+    limits = "Boxes, or crosses where boxes would be cut off or cover one another" if len(axes) > 1 else "Lines"
+    shaded = _shading(problem, axes)
+    return f"Marks: estimated means. {limits}: confidence limits." + (f" Shaded: where the {shaded}." if shaded else "")
+
+
+def _axes(result: Result, problem: Problem) -> list[Axis]:
     seen = [verdict for verdict in result.verdicts.values() if verdict.pulls > 0]
-    return _remarks(result, problem, [axis(problem, seen, name) for name in _chosen(problem, None)], elsewhere)
+    return [axis(problem, seen, name) for name in _chosen(problem, None)]
 
 
 def _chosen(problem: Problem, objectives: Sequence[str] | None) -> list[str]:
@@ -75,7 +87,7 @@ def _draw_one(result: Result | None, problem: Problem, seen: list[Verdict], axes
     rows, shares = figure.add_subplot(grid[0]), figure.add_subplot(grid[1])
     draw_shares(shares, seen)
     draw_rows(rows, axes[0], seen, problem)
-    found = entries(seen, boxes=False, region=_shading(problem, axes))
+    found = entries(seen, limits=[LINE], region=_shading(problem, axes))
     add_legend_above(rows, found, 0.02 + 0.12 / height)
     _add_words(figure, result, problem, axes)
     renderer = settled(figure)
@@ -92,7 +104,7 @@ def _draw_pair(result: Result | None, problem: Problem, seen: list[Verdict], axe
     panel.axes.set_xlabel(axes[0].label, parse_math=False)
     panel.axes.set_ylabel(axes[1].label, parse_math=False)
     draw(panel, problem)
-    add_legend_above(panel.axes, entries(seen, boxes=True, region=_shading(problem, axes)), 0.02)
+    add_legend_above(panel.axes, entries(seen, limits=_shapes([panel]), region=_shading(problem, axes)), 0.02)
     _add_words(figure, result, problem, axes)
     renderer = settled(figure)
     write_words(panel, problem, renderer)
@@ -120,7 +132,7 @@ def _draw_matrix(
             panels.append(panel)
     corner = figure.add_subplot(grid[0, 1:])
     corner.set_axis_off()
-    add_legend(corner, entries(seen, boxes=True, region=_shading(problem, axes)), loc="upper left")
+    add_legend(corner, entries(seen, limits=_shapes(panels), region=_shading(problem, axes)), loc="upper left")
     _add_words(figure, result, problem, axes)
     renderer = settled(figure)
     written: set[str] = set()
@@ -128,6 +140,12 @@ def _draw_matrix(
         written |= write_words(panel, problem, renderer, already=written)
     write_shares(shares, seen, renderer)
     return figure
+
+
+def _shapes(panels: Sequence[Panel]) -> list[str]:
+    """How confidence limits are drawn there."""
+    boxed = {panel.is_boxed(verdict) for panel in panels for verdict in panel.verdicts}
+    return [shape for shape, present in ((BOX, True in boxed), (CROSS, False in boxed)) if present]
 
 
 def settled(figure: "Figure") -> "RendererAgg":
@@ -173,6 +191,9 @@ def _remarks(result: Result, problem: Problem, axes: list[Axis], elsewhere: Sequ
         remarks.append(f"Not drawn, as no two objectives shown hold it all: {'; '.join(hidden)}.")
     if len(axes) + len(elsewhere) < len(problem.objectives):
         remarks.append(f"Shown: {len(axes)} of {len(problem.objectives)} objectives.")
+    across = [row.text for row in crossed(problem, result.verdicts.values())]
+    if any(text not in _hidden_constraints(problem, axes) for text in across):
+        remarks.append(ACROSS)
     unseen = [verdict.arm for verdict in result.verdicts.values() if verdict.pulls == 0]
     if unseen:
         remarks.append(f"Not pulled yet: {', '.join(unseen) if len(unseen) <= 10 else f'{len(unseen)} arms'}.")
@@ -180,10 +201,11 @@ def _remarks(result: Result, problem: Problem, axes: list[Axis], elsewhere: Sequ
 
 
 def _shading(problem: Problem, axes: list[Axis]) -> str:
-    """What the shaded part of the picture means."""
-    if not problem.constraints:
+    """What the shaded part of the picture means; nothing where no constraint can be shown, and so nothing is shaded."""
+    hidden = len(_hidden_constraints(problem, axes))
+    if hidden == len(problem.constraints):
         return ""
-    return "constraints on these two hold" if _hidden_constraints(problem, axes) else "constraints hold"
+    return "constraints shown here hold" if hidden else "constraints hold"
 
 
 def _hidden_constraints(problem: Problem, axes: list[Axis], elsewhere: Sequence[str] = ()) -> list[str]:

@@ -7,8 +7,9 @@ from paretoguard.problem import Problem
 from paretoguard.report.axes import axis
 from paretoguard.report.canvas import figure_for, look, save
 from paretoguard.report.front import settled
+from paretoguard.report.regions import half_planes
 from paretoguard.report.rows import draw_rows, write_bounds
-from paretoguard.verdict import Result
+from paretoguard.verdict import ACROSS, Result, crossed
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -21,6 +22,14 @@ MOST_INCHES = 24.0
 def guards(problem: Problem) -> list[str]:
     """The objectives that only guard."""
     return [name for name in problem.objectives if name not in problem.compared]
+
+
+def guard_remarks(result: Result, problem: Problem) -> list[str]:
+    """What to know of limits in the picture that reach across a constraint, against what a verdict says."""
+    found = crossed(problem, result.verdicts.values())
+    places = [list(problem.objectives).index(name) for name in guards(problem)]
+    drawn = [plane.text for place in places for plane in half_planes(found, place)[0]]
+    return [ACROSS] if drawn else []
 
 
 def draw_guards(result: Result, problem: Problem, target: "str | PathLike[str] | Figure | None" = None) -> "Figure":

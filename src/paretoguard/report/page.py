@@ -5,9 +5,9 @@ from typing import NamedTuple
 from paretoguard.experiment.events import moment
 from paretoguard.report import facts as say
 from paretoguard.report.facts import STATES, Facts
-from paretoguard.report.front import draw_result, remarks
+from paretoguard.report.front import draw_result, reading, remarks
 from paretoguard.report.growth import draw_growth
-from paretoguard.report.guards import draw_guards, guards
+from paretoguard.report.guards import draw_guards, guard_remarks, guards
 from paretoguard.report.inline import Picture, inline, rules
 from paretoguard.report.markup import Html, joined, listed, pairs, scrolling, table, tag, whole_names
 from paretoguard.report.page_style import DARK, PRINT, STYLE
@@ -109,8 +109,8 @@ def _answer(facts: Facts) -> Section:
         for row, verdict in zip(say.answers(facts), facts.verdicts, strict=True)
     ]
     caption = "Arms, the best ones first: since which sample their status is certain, and means with confidence limits"
-    dash = say.unfixed(facts)
-    shown = table(f"{caption}. {dash}" if dash else caption, rows, right=("since sample", "pulls"))
+    more = " ".join(filter(None, [facts.result.across(), say.unfixed(facts)]))
+    shown = table(f"{caption}. {more}" if more else caption, rows, right=("since sample", "pulls"))
     headline = whole_names(f"{facts.result.headline()}. ", facts.problem.arms)
     parts = [tag("p", headline, say.measured(facts)), shown]
     if facts.retractions:
@@ -158,15 +158,11 @@ def _status(verdict: Verdict) -> Html:
 def _front(facts: Facts, pictures: dict[str, Picture]) -> Section:
     if "front" not in pictures:
         return Section("front", "The arms in a picture", [tag("p", "There is no result to show yet.")])
-    limits = "Boxes" if len(facts.problem.compared) > 1 else "Lines"
-    shaded = " Shaded: where the constraints hold." if facts.problem.constraints else ""
-    words = f"Marks: estimated means. {limits}: confidence limits.{shaded}"
-    parts = [
-        _figure(pictures["front"], " ".join([words, *remarks(facts.result, facts.problem, guards(facts.problem))]))
-    ]
+    words = [reading(facts.result, facts.problem), *remarks(facts.result, facts.problem, guards(facts.problem))]
+    parts = [_figure(pictures["front"], " ".join(words))]
     if "guards" in pictures:
-        words = "Objectives that only guard: they do not count in dominance, but their constraints do."
-        parts.append(_figure(pictures["guards"], words))
+        guarding = "Objectives that only guard: they do not count in dominance, but their constraints do."
+        parts.append(_figure(pictures["guards"], " ".join([guarding, *guard_remarks(facts.result, facts.problem)])))
     return Section("front", "The arms in a picture", parts)
 
 

@@ -39,8 +39,7 @@ def _question(facts: Facts) -> list[str]:
 
 def _answer(facts: Facts) -> list[str]:
     blocks = ["## The answer", _plain(say.measured(facts)), _table(say.answers(facts))]
-    if dash := say.unfixed(facts):
-        blocks.append(_plain(dash))
+    blocks += [_plain(words) for words in (facts.result.across(), say.unfixed(facts)) if words]
     if facts.retractions:
         blocks += ["Results that were left out:", _table(say.left_out(facts))]
     if facts.failures:

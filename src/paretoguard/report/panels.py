@@ -2,6 +2,7 @@
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -11,7 +12,7 @@ from numpy.typing import NDArray
 from paretoguard.problem import Problem
 from paretoguard.report.axes import Axis
 from paretoguard.report.constraint_lines import draw_lines, lines_in_view, obstacles, write_lines
-from paretoguard.report.labels import POINTS_PER_INCH, Box, place_names, sides
+from paretoguard.report.labels import POINTS_PER_INCH, Box, place_names, sides, stroke
 from paretoguard.report.palette import FEASIBLE, HALO, LOOKS, ORDER, QUIET, mark_styles, outline
 from paretoguard.report.regions import View, feasible_polygon, half_planes
 from paretoguard.verdict import OPTIMAL, Verdict
@@ -24,7 +25,9 @@ if TYPE_CHECKING:
 Floats = NDArray[float64]
 MANY = 10  # with more arms than this, boxes are drawn fainter
 CROWDED, NAMED = 0.08, 30  # the largest share of the axes that names may take, and how many there may be
+MOST_LAYERS = 2.0  # of boxes on top of each other, on average: with more, nobody sees whose box is whose
 FONT = 8.5
+WHISKER = 3.0  # pixels that names keep away from the lines of limits
 
 
 @dataclass(frozen=True)
@@ -56,6 +59,28 @@ class Panel:
             min(verdict.high[y.name], y.high),
         )
 
+    def is_cut(self, verdict: Verdict) -> bool:
+        """Does its confidence box reach beyond what is on show?"""
+        limits = ((verdict.low[axis.name], verdict.high[axis.name], axis) for axis in (self.x, self.y))
+        return any(low < axis.low or high > axis.high for low, high, axis in limits)
+
+    @cached_property
+    def layers(self) -> float:
+        """How many confidence boxes lie on top of each other, on average over the picture."""
+        boxes = [self.box(verdict) for verdict in self.verdicts if not self.is_cut(verdict)]
+        whole = (self.x.high - self.x.low) * (self.y.high - self.y.low)
+        return sum((right - left) * (top - bottom) for left, right, bottom, top in boxes) / whole
+
+    def is_boxed(self, verdict: Verdict) -> bool:
+        """Are its limits drawn as a box? As a cross where it is cut, or where boxes would cover one another."""
+        return self.layers <= MOST_LAYERS and not self.is_cut(verdict)
+
+    def whiskers(self, verdict: Verdict) -> list[Floats]:
+        """The limits of an arm as lines [2, 2] through its mean, level and upright, as far as they are on show."""
+        left, right, bottom, top = self.box(verdict)
+        x, y = verdict.mean[self.x.name], verdict.mean[self.y.name]
+        return [np.array([(left, y), (right, y)]), np.array([(x, bottom), (x, top)])]
+
 
 def draw(panel: Panel, problem: Problem) -> None:
     """Everything but the words inside the axes, which need the layout to be settled."""
@@ -65,7 +90,7 @@ def draw(panel: Panel, problem: Problem) -> None:
     axes.set(xlim=(panel.x.low, panel.x.high), ylim=(panel.y.low, panel.y.high))
     planes, _ = half_planes(problem.constraints, panel.x.place, panel.y.place)
     corners = feasible_polygon(planes, panel.view)
-    if problem.constraints and len(corners) > 2:
+    if planes and len(corners) > 2:
         axes.add_patch(Polygon(corners, closed=True, facecolor=FEASIBLE, edgecolor="none", zorder=0))
     draw_lines(axes, lines_in_view(planes, panel.view))
     _draw_boxes(panel)
@@ -76,13 +101,15 @@ def _draw_boxes(panel: Panel) -> None:
     from matplotlib.patches import Rectangle
 
     faint = min(1.0, MANY / max(len(panel.verdicts), 1))
+    thin = faint / max(1.0, panel.layers)
     for verdict in panel.verdicts:
-        left, right, bottom, top = panel.box(verdict)
-        if right < left or top < bottom:
+        if not panel.is_boxed(verdict):
+            _draw_whiskers(panel, verdict, max(faint, 0.3))
             continue
+        left, right, bottom, top = panel.box(verdict)
         corner, width, height = (left, bottom), right - left, top - bottom
         colour, zorder = LOOKS[verdict.status].colour, 2 + 0.1 * ORDER[verdict.status]
-        fill = Rectangle(corner, width, height, facecolor=colour, edgecolor="none", alpha=0.09 * faint, zorder=zorder)
+        fill = Rectangle(corner, width, height, facecolor=colour, edgecolor="none", alpha=0.09 * thin, zorder=zorder)
         edge = Rectangle(
             corner,
             width,
@@ -93,6 +120,18 @@ def _draw_boxes(panel: Panel) -> None:
         )
         for patch in (fill, edge):
             panel.axes.add_patch(patch)
+
+
+def _draw_whiskers(panel: Panel, verdict: Verdict, strength: float) -> None:
+    """A cross in place of a box: an end of the limits that is on show has a cap, others are open."""
+    style = outline(verdict.status, strength)
+    style["color"] = style.pop("edgecolor")
+    for line, axis, cap in zip(panel.whiskers(verdict), (panel.x, panel.y), ("|", "_"), strict=True):
+        panel.axes.plot(*line.T, zorder=2, **style)
+        limits = verdict.low[axis.name], verdict.high[axis.name]
+        ends = np.array([end for end, limit in zip(line, limits, strict=True) if axis.low <= limit <= axis.high])
+        if len(ends):
+            panel.axes.plot(*ends.T, linestyle="none", marker=cap, markersize=6, color=style["color"], zorder=2)
 
 
 def draw_marks(axes: "Axes", points: Floats, verdicts: Sequence[Verdict]) -> None:
@@ -109,7 +148,11 @@ def write_words(panel: Panel, problem: Problem, renderer: "RendererAgg", *, alre
     lines = lines_in_view(planes, panel.view)
     taken = _mark_boxes(panel, renderer.dpi)
     for verdict in panel.verdicts:
-        taken += sides(_in_pixels(panel, panel.box(verdict)))
+        if panel.is_boxed(verdict):
+            taken += sides(_in_pixels(panel, panel.box(verdict)))
+            continue
+        for line in panel.whiskers(verdict):
+            taken += stroke(panel.axes.transData.transform(line), thickness=WHISKER)
     new = {words: line for words, line in lines.items() if words not in already}
     rooms = write_lines(panel.axes, new, renderer, taken)
     _write_names(panel, renderer, [*taken, *rooms, *obstacles(panel.axes, lines)])

@@ -28,7 +28,7 @@ def draw_rows(axes: "Axes", x: Axis, verdicts: Sequence[Verdict], problem: Probl
     corners = feasible_polygon(planes, view)
     axes.set(xlim=(view.left, view.right), ylim=(view.bottom, view.top))
     axes.set_xlabel(x.label, parse_math=False)
-    if problem.constraints and len(corners) > 2:
+    if planes and len(corners) > 2:
         axes.axvspan(corners[:, 0].min(), corners[:, 0].max(), color=FEASIBLE, linewidth=0, zorder=0)
     draw_lines(axes, lines_in_view(planes, view))
     heights = _heights(verdicts)

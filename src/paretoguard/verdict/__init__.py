@@ -1,5 +1,6 @@
 """Verdicts: what is said of each arm, why, and how it is shown."""
 
+from paretoguard.verdict.crossing import ACROSS, crossed
 from paretoguard.verdict.result import (
     COLOURS,
     DOMINATED,
@@ -16,6 +17,7 @@ from paretoguard.verdict.result import (
 )
 
 __all__ = [
+    "ACROSS",
     "COLOURS",
     "DOMINATED",
     "INFEASIBLE",
@@ -25,6 +27,7 @@ __all__ = [
     "Missing",
     "Result",
     "Verdict",
+    "crossed",
     "show",
     "show_interval",
     "show_least",

@@ -2,7 +2,7 @@
 
 import itertools
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -193,8 +193,8 @@ def _why_optimal(numbers: Snapshot, i: int) -> dict[str, Any]:
         return {"reason": "; ".join(sentences), **fields}
     objective, lead, low = _lead(numbers, i, rival)
     name = list(numbers.problem.objectives)[objective]
-    if low < 0 < numbers.problem.tolerance[name]:
-        ahead = ", which is not better by more than the tolerance in every objective"
+    if low < 0 and any(numbers.problem.tolerance[other] for other in numbers.problem.compared):
+        ahead = f", which is {_no_more(numbers, i, rival)}"
     else:
         word = _better(numbers.problem.objectives[name])
         ahead = f": {name} is {word} here by {show(lead)}{_at_least(low, lead - low)}"
@@ -204,14 +204,34 @@ def _why_optimal(numbers: Snapshot, i: int) -> dict[str, Any]:
 
 
 def _room_left(numbers: Snapshot, i: int, row: int) -> str:
-    """How the tightest constraint holds, or that it does within its tolerance."""
+    """How the tightest constraint holds; of one that may fail within its tolerance, also what is certain."""
     slack, half = float(numbers.slack[i, row]), float(numbers.slack_limits[i, row])
     constraint = numbers.problem.constraints[row]
     tolerance = numbers.problem.tolerance[constraint.label]
     if slack - half < 0 < tolerance:
-        return f"every constraint holds within its tolerance, the tightest, {constraint}, within {show(tolerance)}"
+        stands = f"with {show(slack)} to spare" if slack >= 0 else f"failing by {show(-slack)}"
+        certain = f"certain: it fails by no more than the tolerance {show(tolerance)}"
+        within = f"every constraint holds within its tolerance, the tightest, {constraint}"
+        return f"{within}, {stands} as estimated ({certain})"
     spare = f"{show(slack)} to spare{_at_least(slack - half, half)}"
     return f"every constraint holds, the tightest, {constraint}, with {spare}"
+
+
+def _no_more(numbers: Snapshot, i: int, rival: int) -> str:
+    """In which objectives the rival is not better than i by more than the tolerance: those certain, or as estimated."""
+    gain, half = _gain(numbers, rival, i)
+    allowed = numbers.problem.tolerance
+    places = {name: c for c, name in enumerate(numbers.problem.objectives) if name in numbers.problem.compared}
+    words = "not better by more than the tolerance in"
+    if certain := [name for name, c in places.items() if gain[c] - half[c] > -allowed[name]]:
+        return f"{words} {_with_tolerance(certain, allowed)}"
+    likely = [name for name, c in places.items() if gain[c] > -allowed[name]]
+    where = f": as estimated, not in {_with_tolerance(likely, allowed)}" if likely else ""
+    return f"{words} every objective{where}"
+
+
+def _with_tolerance(names: Sequence[str], allowed: Mapping[str, float]) -> str:
+    return ", nor in ".join(f"{name} ({show(allowed[name])})" for name in names)
 
 
 def _lead(numbers: Snapshot, i: int, rival: int) -> tuple[int, float, float]:

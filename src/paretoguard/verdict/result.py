@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from paretoguard.errors import ProblemError
 from paretoguard.problem import Problem
 from paretoguard.verdict import tables
+from paretoguard.verdict.crossing import ACROSS, crossed
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -151,6 +152,10 @@ class Result:
             f"Guarantee: {self.guarantee} ({error}; {self.basis})."
         )
 
+    def across(self) -> str:
+        """Why limits reach across a constraint against what a verdict says; nothing where none do."""
+        return ACROSS if self.stated is not None and crossed(self.stated, self.verdicts.values()) else ""
+
     def remarks(self, said: Sequence[str] = ()) -> list[str]:
         """What the guarantee assumes, and the notes that were not said before: to stand below a table."""
         assumed = "; ".join(line for line in self.assumptions if not line.startswith("evidence: "))
@@ -159,7 +164,7 @@ class Result:
     def table(self) -> "Table":
         """A rich table: status, pulls, means with limits, and the reason for each arm."""
         styles = [COLOURS[verdict.status] for verdict in self.verdicts.values()]
-        footer = "\n".join([self.footer(), *self.remarks()])
+        footer = "\n".join([*filter(None, [self.across()]), self.footer(), *self.remarks()])
         return tables.table(self.headline(), self.rows(), footer, styles, right=("pulls",))
 
     def __rich__(self) -> "Table":
@@ -169,7 +174,7 @@ class Result:
         return tables.render(self.table())
 
     def _repr_html_(self) -> str:
-        return tables.as_html(self.headline(), self.rows(), self.footer())
+        return tables.as_html(self.headline(), self.rows(), " ".join(filter(None, [self.across(), self.footer()])))
 
 
 def _row(verdict: Verdict) -> dict[str, str]:
