@@ -182,9 +182,10 @@ def others_table(table: list[dict[str, str]]) -> str:
     for how, kind in [*((how, kind) for how in (*FIRST, *OTHERS) for kind in EVIDENCE), ("game-cpsi", "glr")]:
         ours = column(table, "mean", "pitfall", kind if kind in EVIDENCE else "practical", 0.1)
         theirs = column(table, "mean", how, kind, 0.1)
-        if how != "pitfall" and theirs:
-            mean = math.exp(float(np.mean([math.log(theirs[name] / ours[name]) for name in theirs])))
-            lines.append(f"| `{how}` | `{kind}` | {len(theirs)} | {mean:.2f} |")
+        both = [name for name in theirs if name in ours]
+        if how != "pitfall" and both:
+            mean = math.exp(float(np.mean([math.log(theirs[name] / ours[name]) for name in both])))
+            lines.append(f"| `{how}` | `{kind}` | {len(both)} | {mean:.2f} |")
     return "\n".join(lines)
 
 
