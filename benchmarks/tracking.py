@@ -81,32 +81,36 @@ def _furthest_behind(weights: Any, space: Any, state: Any) -> int:
     return 1
 
 
-@decide.register(GameMemory)
-def _decide_plain(policy: Any, evidence: Any, space: Any, state: Any) -> int:
-    queued = queue_unseen(space, state)
-    if queued > 0:
-        return queued
-    refresh(evidence, space, state)
+@inner
+def _stop(state: Any) -> int:
+    state.tally[QUEUED] = 0
+    return 0
+
+
+@select.register(GameMemory)
+def _select_plain(policy: Any, evidence: Any, space: Any, state: Any) -> int:
     if is_certain(policy.game, evidence, space, state):
-        state.tally[QUEUED] = 0
-        return 0
-    return select(policy, evidence, space, state)
+        return _stop(state)
+    return _furthest_behind(policy.weights, space, state)
 
 
-@decide.register(PitfallMemory)
-def _decide_explained(policy: Any, evidence: Any, space: Any, state: Any) -> int:
+@select.register(PitfallMemory)
+def _select_explained(policy: Any, evidence: Any, space: Any, state: Any) -> int:
+    if find_pitfall(evidence, present(evidence, state), space, state, policy.pitfall.pitfalls) == NONE:
+        return _stop(state)
+    return _furthest_behind(policy.weights, space, state)
+
+
+def _decide(policy: Any, evidence: Any, space: Any, state: Any) -> int:
     queued = queue_unseen(space, state)
     if queued > 0:
         return queued
     refresh(evidence, space, state)
-    if find_pitfall(evidence, present(evidence, state), space, state, policy.pitfall.pitfalls) == NONE:
-        state.tally[QUEUED] = 0
-        return 0
     return select(policy, evidence, space, state)
 
 
 for _kind in (GameMemory, PitfallMemory):
-    select.register(_kind, lambda memory, how, space, state: _furthest_behind(memory.weights, space, state))
+    decide.register(_kind, _decide)
 restart.register(GameMemory, lambda memory: restart(memory.game))
 restart.register(PitfallMemory, lambda memory: restart(memory.pitfall))
 answer.register(GameMemory, lambda memory, *rest: answer(memory.game, *rest))
