@@ -50,7 +50,7 @@ def best_lead(space: Space, state: "State", i: int, j: int) -> float:
     return lead
 
 
-@aside
+@inner
 def find_witness(space: Space, state: "State", i: int) -> None:
     """Set the witness of the feasible arm i, and whether it belongs to the Pareto set."""
     for j in range(space.arms):
@@ -79,17 +79,18 @@ def update_front(space: Space, state: "State", p: int) -> None:
     witness or was compared with every arm that changed.
     """
     p_inside = state.inside[p] == 1
-    for i in range(space.arms):
-        if i == p or state.inside[i] == 0:
-            continue
-        if state.witness[i] == p:
-            if not (p_inside and beats(space, state, p, i)):
-                find_witness(space, state, i)
-        elif state.optimal[i] == 1 and p_inside and beats(space, state, p, i):
-            state.witness[i] = p
-            state.optimal[i] = 0
     state.optimal[p] = 0
-    if p_inside:
-        keeper = state.witness[p]
-        if keeper < 0 or state.inside[keeper] == 0 or not beats(space, state, keeper, p):
-            find_witness(space, state, p)
+    for i in range(space.arms):
+        if state.inside[i] == 0:
+            continue
+        keeper = state.witness[i]
+        if i == p:
+            is_lost = keeper < 0 or state.inside[keeper] == 0 or not beats(space, state, keeper, p)
+        else:
+            is_beaten = p_inside and (keeper == p or state.optimal[i] == 1) and beats(space, state, p, i)
+            if is_beaten:
+                state.witness[i] = p
+                state.optimal[i] = 0
+            is_lost = keeper == p and not is_beaten
+        if is_lost:
+            find_witness(space, state, i)

@@ -240,13 +240,8 @@ def _weigh(evidence: NamedTuple, space: Space, state: State, arm: int) -> None:
 def weight_of(evidence: NamedTuple, space: Space, state: State, i: int) -> float:
     """The part of gamma_i that does not change with time: of an arm inside P worked out when first asked for."""
     if state.weight[i] != state.weight[i]:
-        _weigh_inside(evidence, space, state, i)
+        state.weight[i] = weigh(evidence, space, state, i)
     return float(state.weight[i])
-
-
-@aside
-def _weigh_inside(evidence: NamedTuple, space: Space, state: State, i: int) -> None:
-    state.weight[i] = weigh(evidence, space, state, i)
 
 
 @inner
