@@ -35,10 +35,17 @@ def find(evidence: Any, space: Any, state: Any, pitfalls: Any) -> int:
     return find_pitfall(evidence, present(evidence, state), space, state, pitfalls)
 
 
-def compare(instance: pg.Instance, evidence: str, seed: int, decisions: int, problem: pg.Problem | None = None) -> None:
+def compare(
+    instance: pg.Instance,
+    evidence: str,
+    seed: int,
+    decisions: int,
+    problem: pg.Problem | None = None,
+    delta: float = 0.1,
+) -> None:
     """Step engine and twin together, as tests/test_twin.py does."""
     stated = problem or instance.problem
-    space, drawn_from, delta, made = stated.space(), source(instance), 0.1, 0
+    space, drawn_from, made = stated.space(), source(instance), 0
     for run in range(10**6):
         policy, levels = pg.policies.Pitfall().fit(space), EVIDENCE[evidence].fit(delta, space)
         state = new_state(space, key(seed, run))

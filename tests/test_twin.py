@@ -26,6 +26,7 @@ EVIDENCE: dict[str, Evidence] = {
     "theorem": pg.evidence.Theorem(),
     "certified": pg.evidence.Certified(),
     "certified:order=asked": pg.evidence.Certified(order="asked"),
+    "certified:several=0.3": pg.evidence.Certified(several=0.3),
     "lil": pg.evidence.Lil(),
     "hanson-wright": pg.evidence.HansonWright(),
 }

@@ -51,6 +51,13 @@ class CertifiedTwin(Twin):
         share = 0.5 if rows and K > 1 else 1.0
         self.row_bar = math.log(K / (share * self.delta))
         self.pair_bar = math.log(max(K * (K - 1), 1) / (share * self.delta))
+        several = float(self.evidence.partition("several=")[2] or 0.0)
+        self.together_bars = {
+            size: self.pair_bar + math.log(math.comb(K - 1, size) * 3 / (several * (K - 1)))
+            for size in range(2, min(4, K - 1) + 1)
+            if several
+        }
+        self.pair_bar -= math.log(1.0 - several)
         self.q = [(n + 100.0) / (float(n) * n) if n else INF for n in self.counts]  # 1/q
         self.p = [0.5 * math.log((n + 100.0) / 100.0) for n in self.counts]
         known = (problem.independent or problem.correlation) and d > 1 and not any(problem.learnt)
@@ -292,5 +299,6 @@ class LilTwin(Twin):
 TWINS: dict[str, type[Twin]] = {
     "certified": CertifiedTwin,
     "certified:order=asked": CertifiedTwin,
+    "certified:several=0.3": CertifiedTwin,
     "lil": LilTwin,
 }

@@ -2,8 +2,8 @@
 
 import itertools
 import math
-from collections.abc import Iterator
-from typing import NamedTuple
+from collections.abc import Iterator, Sequence
+from typing import Any, NamedTuple
 
 from twin import INF, Twin
 
@@ -21,7 +21,7 @@ class Way(NamedTuple):
 
 
 def rise(
-    points: list[list[float]], counts: list[int], i: int, members: list[int]
+    points: list[list[float]], counts: Sequence[float], i: int, members: list[int]
 ) -> Iterator[tuple[float, dict[int, float]]]:
     """For each map of the members to coordinates: what it costs that i is above every member there."""
     d = len(points[i])
@@ -36,7 +36,7 @@ def rise(
         yield sum(parts.values()), parts
 
 
-def _meeting_point(points: list[list[float]], counts: list[int], i: int, rivals: list[int], c: int) -> float:
+def _meeting_point(points: list[list[float]], counts: Sequence[float], i: int, rivals: list[int], c: int) -> float:
     """The x that minimises N_i (mean_i - x)^2 + sum_j N_j (mean_j - x)_+^2: the best mean of i and the k highest."""
     highest = sorted(rivals, key=lambda j: -points[j][c])
     tried = []
@@ -118,7 +118,7 @@ class Pitfall:
         for i in set(range(twin.problem.arms)) - twin.O:
             if by_claim and i not in twin.F and twin.gamma[i] >= 0.0:
                 continue
-            if by_claim and any(twin.m_minus(i, j) >= 0.0 for j in twin.O):
+            if by_claim and (any(twin.m_minus(i, j) >= 0.0 for j in twin.O) or self.is_below_some(i)):
                 continue
             own = 0.0 if i in twin.F else self.crossing(i)
             rising, maps = self.rising(i)
@@ -127,6 +127,23 @@ class Pitfall:
             if rising >= own * (1.0 - SAME) - NOTHING and self.is_open(rising):
                 for one in maps:
                     yield Way(i, "rises", rising, one)
+
+    def is_below_some(self, i: int) -> bool:
+        """By at least one of two, three or four arms of O: those with most evidence alone."""
+        twin: Any = self.twin
+        bars = getattr(twin, "together_bars", {})
+        weights = [1.0 / q for q in getattr(twin, "q", [])]
+
+        def cost(few: list[int]) -> float:
+            return min(cost for cost, _ in rise(self.points, weights, i, few))
+
+        above = [j for j in twin.O if all(x < y for x, y in zip(self.points[i], self.points[j], strict=True))]
+        above.sort(key=lambda j: -cost([j]) if bars else 0.0)
+        for size in range(2, min(len(above), max(bars, default=0)) + 1):
+            penalties = min(size, len(self.points[i])) * twin.p[i] + sum(twin.p[j] for j in above[:size])
+            if cost(above[:size]) >= bars[size] + penalties:
+                return True
+        return False
 
     def is_open(self, cost: float) -> bool:
         return cost < self.bar

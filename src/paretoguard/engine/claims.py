@@ -1,9 +1,11 @@
 """What is certain at any time, also before an answer is found: each arm's status by chains of certified claims.
 
 - infeasible: outside P, with its evidence;
-- dominated: a chain i < j1 < ... < jk of certified dominances that ends in an arm certified feasible;
+- dominated: a chain i < j1 < ... < jk of certified dominances that ends in an arm certified feasible; or by at least
+  one of several arms certified feasible;
 - optimal: certified feasible and, for each other arm j: j infeasible, or i certified not dominated by j, or a chain
-  from j that ends in i or in an arm k with i certified not dominated by k.
+  from j that ends in i or in an arm k with i certified not dominated by k; or j dominated by at least one of several
+  such arms.
 """
 
 from typing import Any, NamedTuple
@@ -11,28 +13,33 @@ from typing import Any, NamedTuple
 from numpy import int64, uint8
 from numpy.typing import NDArray
 
-from paretoguard.engine.evidence.parts import dominated, undominated
+from paretoguard.engine.evidence.parts import below_some, dominated, undominated
 from paretoguard.engine.jit import aside, inner
 from paretoguard.engine.space import Space
 from paretoguard.engine.state import State, weight_of
 
 UNDECIDED, OPTIMAL, DOMINATED, INFEASIBLE = 0, 1, 2, 3
+NOBODY, SEVERAL = -1, -2  # entries of `via` that name no arm
 
 
 @aside
 def settle(
     evidence: NamedTuple, now: Any, space: Space, state: State, statuses: NDArray[uint8], via: NDArray[int64]
 ) -> None:
-    """Write each arm's certified status and, for a dominated one, the next arm of its chain (else -1)."""
+    """Write each arm's certified status and, for a dominated one, the next arm of its chain, or SEVERAL."""
     for i in range(space.arms):
         out = state.inside[i] == 0 and state.weight[i] >= now.bar
         statuses[i] = INFEASIBLE if out else UNDECIDED
         via[i] = _someone_above(evidence, now, space, state, i)
+        if via[i] == NOBODY and not out and some_above(evidence, now, space, state, i, state.group):
+            via[i] = SEVERAL
     for i in range(space.arms):
         if is_feasible(evidence, now, space, state, i) and _is_unbeaten(evidence, now, space, state, statuses, via, i):
             statuses[i] = OPTIMAL
     for i in range(space.arms):
-        via[i] = -1
+        is_below_some = via[i] == SEVERAL and statuses[i] == UNDECIDED
+        via[i] = SEVERAL if is_below_some else NOBODY
+        statuses[i] = DOMINATED if is_below_some else statuses[i]
     _spread_dominance(evidence, now, space, state, statuses, via)
 
 
@@ -43,12 +50,23 @@ def is_feasible(evidence: NamedTuple, now: Any, space: Space, state: State, i: i
 
 
 @inner
+def some_above(evidence: NamedTuple, now: Any, space: Space, state: State, i: int, members: NDArray[uint8]) -> bool:
+    """Is i certified to be dominated by at least one of the arms of O that are certified feasible?  Marks which."""
+    if state.counts[i] == 0:
+        return False
+    for k in range(space.arms):
+        taken = k != i and state.optimal[k] == 1 and is_feasible(evidence, now, space, state, k)
+        members[k] = 1 if taken else 0
+    return below_some(evidence, now, space, state, i, members)
+
+
+@inner
 def _someone_above(evidence: NamedTuple, now: Any, space: Space, state: State, i: int) -> int:
-    """An arm that i is certified to be dominated by, feasible or not; -1 if there is none."""
+    """An arm that i is certified to be dominated by, feasible or not; NOBODY if there is none."""
     for k in range(space.arms):
         if k != i and _is_below(evidence, now, space, state, i, k):
             return k
-    return -1
+    return NOBODY
 
 
 @inner
@@ -78,7 +96,7 @@ def _is_unbeaten(
     """Is i certified undominated by every arm that may be feasible?  Scratch: mark (1 = j is harmless), queue."""
     pending, left = 0, 0
     for j in range(space.arms):  # the usual reason why not: an arm nothing is certified above, not known harmless
-        open_arm = j != i and above[j] < 0 and statuses[j] != INFEASIBLE
+        open_arm = j != i and above[j] == NOBODY and statuses[j] != INFEASIBLE
         if open_arm and not _is_not_below(evidence, now, space, state, i, j):
             return False
     for j in range(space.arms):
@@ -100,7 +118,21 @@ def _is_unbeaten(
                 pending += 1
                 if statuses[j] != INFEASIBLE:
                     left -= 1
+    for j in range(space.arms):
+        if left > 0 and above[j] == SEVERAL and state.mark[j] == 0 and statuses[j] != INFEASIBLE:
+            left -= 1 if _is_below_harmless(evidence, now, space, state, j) else 0
     return left == 0
+
+
+@inner
+def _is_below_harmless(evidence: NamedTuple, now: Any, space: Space, state: State, j: int) -> bool:
+    """Is j certified to be dominated by at least one of several arms all of which are harmless (mark)?
+
+    Equal arms do not count as dominated here, so that the arm in question may be one of them.
+    """
+    for k in range(space.arms):
+        state.group[k] = 1 if k != j and state.mark[k] == 1 else 0
+    return below_some(evidence, now, space, state, j, state.group)
 
 
 @inner

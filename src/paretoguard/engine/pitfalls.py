@@ -31,7 +31,7 @@ from numpy.typing import NDArray
 from paretoguard.engine.dominance import best_lead
 from paretoguard.engine.entering import Walk, enter, prepare, walk_memory
 from paretoguard.engine.evidence.learnt import NEVER
-from paretoguard.engine.evidence.parts import dominated, ratio_bar, undominated
+from paretoguard.engine.evidence.parts import below_some, dominated, ratio_bar, undominated
 from paretoguard.engine.geometry import Polyhedron, polyhedron
 from paretoguard.engine.jit import inner
 from paretoguard.engine.space import Space
@@ -303,11 +303,12 @@ def _rising(space: Space, state: State, pitfalls: Pitfalls, i: int, limit: float
 
 @inner
 def _is_below_front(evidence: NamedTuple, now: Any, space: Space, state: State, pitfalls: Pitfalls, i: int) -> bool:
-    """Is i certified to be dominated by an arm of O?"""
+    """Is i certified to be dominated by an arm of O, or by at least one of them?"""
     for k in range(pitfalls.found[SIZE]):
         if dominated(evidence, now, space, state, i, pitfalls.front[k]) >= 0.0:
             return True
-    return False
+        pitfalls.above[pitfalls.front[k]] = 1
+    return below_some(evidence, now, space, state, i, pitfalls.above)
 
 
 # --- doubt -----------------------------------------------------------------------------------------------------------

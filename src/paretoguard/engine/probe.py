@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 from numpy import float64, uint8
 from numpy.typing import NDArray
 
-from paretoguard.engine.claims import DOMINATED, INFEASIBLE, OPTIMAL, UNDECIDED
+from paretoguard.engine.claims import DOMINATED, INFEASIBLE, OPTIMAL, UNDECIDED, some_above
 from paretoguard.engine.dominance import least_gain
 from paretoguard.engine.evidence.parts import (
     dominated,
@@ -18,6 +18,7 @@ from paretoguard.engine.evidence.parts import (
     pair_radius,
     prepare,
     radius,
+    ratio_bar,
     row_radius,
     undominated,
     undominated_below,
@@ -86,6 +87,18 @@ def likeliest_dominator(evidence: NamedTuple, space: Space, state: State, i: int
             if (ahead and not does) or (ahead == does and value > best):
                 best, arm, does = value, j, ahead
     return arm
+
+
+@entry
+def several_dominators(evidence: NamedTuple, space: Space, state: State, i: int, members: NDArray[uint8]) -> bool:
+    """Is i certified to be dominated by at least one of several arms?  Marks which [K]; ask `settle_now` before."""
+    return some_above(evidence, present(evidence, state), space, state, i, members)
+
+
+@entry
+def needed_ratio(evidence: NamedTuple, space: Space, state: State) -> float:
+    """What likelihood ratios must reach; +inf where claims are looked at one by one."""
+    return float(ratio_bar(evidence, present(evidence, state), space, state))
 
 
 @entry

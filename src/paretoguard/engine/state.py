@@ -52,6 +52,7 @@ class State(NamedTuple):
     away: NDArray[float64]  # [noisy] scratch
     rhs: NDArray[float64]  # [m] right-hand sides given an arm's exact coordinates
     mark: NDArray[uint8]  # [K] scratch
+    group: NDArray[uint8]  # [K] scratch
     work: Workspace
 
 
@@ -96,6 +97,7 @@ def new_state(space: Space, key: NDArray[uint64]) -> State:
         away=floats(space.noisy),
         rhs=floats(rows),
         mark=flags(),
+        group=flags(),
         work=workspace(rows, space.noisy),
     )
 

@@ -2,6 +2,7 @@
 
 import itertools
 import math
+from collections.abc import Sequence
 
 import numpy as np
 from numpy import float64
@@ -16,6 +17,7 @@ from paretoguard.reference.units import Row, Units
 RHO = 100.0
 JOINTLY = 0.25  # the share of sets of coordinates in evidence that an arm is not dominated
 MOST_CORRELATED = 6
+MOST_TOGETHER = 4  # arms of which at least one dominates
 FORMS = 3  # of evidence about one coordinate
 SUMS, RATES = 0.75, 0.25  # their shares in the evidence about 0-and-1 outcomes
 LEAST_RESULTS = 30  # of an arm, where scales are learnt
@@ -26,12 +28,19 @@ CANCELLED = 1e-14  # … and along a row, below this share of the variances it s
 class Certified(Evidence):
     """Levels (section 6) and claims; `expected` is the option expected_samples, `order` "arrival" or "asked"."""
 
-    def __init__(self, units: Units, delta: float, expected: int | None, order: str) -> None:
+    def __init__(self, units: Units, delta: float, expected: int | None, order: str, several: float) -> None:
         super().__init__(units, delta)
         K, d = units.arms, max(len(units.compared), 1)
         share = 0.5 if units.rows and K > 1 else 1.0
         self.row_bar = math.log(K / (share * delta))
-        pair_bar = math.log(max(K * (K - 1), 1) / (share * delta))
+        whole_bar = math.log(max(K * (K - 1), 1) / (share * delta))
+        pair_bar = whole_bar - math.log(1.0 - several)
+        if several > 0.0:
+            self.most_together = MOST_TOGETHER
+            self.together_bars = {
+                size: whole_bar + math.log(math.comb(K - 1, size) * (MOST_TOGETHER - 1) / (several * (K - 1)))
+                for size in range(2, min(MOST_TOGETHER, K - 1) + 1)
+            }
         self.rho = RHO if expected is None else max(1.0, expected / K / (pair_bar + 2.0))
         self.sets = _sets(units) if order == "arrival" else []
         self.below_bar, self.lead_bar, self.set_bar = pair_bar, pair_bar + math.log(d), math.inf
@@ -100,6 +109,29 @@ class Certified(Evidence):
         ):
             return True
         return bool(self.sets) and self.some_set_leads(one, other, slops)
+
+    def is_below_some(self, one: Moments, others: Sequence[Moments]) -> bool:
+        """The least, over all ways to give each other arm a coordinate, of what it takes that none is above there."""
+        used = min(len(self.units.compared), len(others))
+        needed = self.together_bars[len(others)] + used * self.penalty(one) + sum(map(self.penalty, others))
+        ways = itertools.product(self.units.compared, repeat=len(others))
+        return all(self.meeting(one, others, way) >= needed for way in ways)
+
+    def meeting(self, one: Moments, others: Sequence[Moments], way: Sequence[int]) -> float:
+        """Half the least squared distance, in units of 1/q, at which `one` is no worse than each other arm there."""
+        total = 0.0
+        for c in set(way):
+            own = (one.means[c], 1.0 / self.inverse(one))
+            rivals = [(arm.means[c], 1.0 / self.inverse(arm)) for arm, k in zip(others, way, strict=True) if k == c]
+            rivals.sort(reverse=True)
+            tried = []
+            for k in range(len(rivals) + 1):
+                met = [own, *rivals[:k]]
+                x = sum(weight * mean for mean, weight in met) / sum(weight for _, weight in met)
+                below = sum(weight * max(0.0, mean - x) ** 2 for mean, weight in rivals)
+                tried.append(0.5 * (own[1] * (own[0] - x) ** 2 + below))
+            total += min(tried)
+        return total
 
     def leads(self, one: Moments, other: Moments, c: int, slop: float, bar: float) -> bool:
         """Does the e-value that `one`, plus `slop`, is above `other` in a coordinate reach exp(bar)?"""

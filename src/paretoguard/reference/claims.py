@@ -1,5 +1,6 @@
 """What was certified, and what follows from it by chains: the status of each arm (section 7 of docs/guarantees.md)."""
 
+import itertools
 from collections.abc import Iterable
 
 from paretoguard.reference.evidence import FEASIBLE, INFEASIBLE, Evidence
@@ -15,6 +16,7 @@ class Claims:
         self.infeasible: set[int] = set()
         self.above: list[set[int]] = [set() for _ in range(arms)]  # arms that dominate i
         self.harmless: list[set[int]] = [set() for _ in range(arms)]  # arms that do not
+        self.some: list[set[frozenset[int]]] = [set() for _ in range(arms)]  # sets of arms at least one of which does
 
     def look(self, evidence: Evidence, arm: int, others: Iterable[int]) -> bool:
         """Add what is certain of an arm now, also beside the others; is any of it new?"""
@@ -33,6 +35,18 @@ class Claims:
                 if j not in self.harmless[i] and evidence.is_undominated(i, j):
                     self.harmless[i].add(j)
                     is_new = True
+        return self._look_at_sets(evidence) or is_new
+
+    def _look_at_sets(self, evidence: Evidence) -> bool:
+        """Add the sets of arms at least one of which certainly dominates an arm; is any new?"""
+        arms, is_new = range(len(self.above)), False
+        for i in arms if evidence.most_together > 1 else ():
+            above = [j for j in arms if j != i and evidence.is_above(i, j)]
+            sizes = range(2, evidence.most_together + 1)
+            for chosen in (frozenset(few) for size in sizes for few in itertools.combinations(above, size)):
+                if chosen not in self.some[i] and evidence.is_dominated_by_some(i, sorted(chosen)):
+                    self.some[i].add(chosen)
+                    is_new = True
         return is_new
 
     def _size(self, arm: int) -> int:
@@ -49,7 +63,9 @@ class Claims:
         return next((status for status in (INFEASIBLE, OPTIMAL, DOMINATED) if self.holds(i, status)), UNDECIDED)
 
     def is_dominated(self, i: int) -> bool:
-        """Does a chain of dominances lead from i to another arm that is feasible?"""
+        """Does a chain of dominances lead from i to another arm that is feasible, or is it below one of several?"""
+        if any(few <= self.feasible for few in self.some[i]):
+            return True
         reached = {i}
         pending = [i]
         while pending:
@@ -75,4 +91,6 @@ class Claims:
             new = {j for j in left if k in self.above[j] and not (k == i and j in self.above[i])}
             left -= new
             pending += new
+        safe = set(range(len(self.above))) - left
+        left -= {j for j in left if any(few <= safe for few in self.some[j])}
         return left <= self.infeasible

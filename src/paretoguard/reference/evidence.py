@@ -17,6 +17,7 @@ class Evidence(ABC):
         self.delta = delta
         self.results = 0
         self.arms = [Moments(units) for _ in range(units.arms)]
+        self.most_together = 1  # arms of which it can be claimed that at least one dominates
 
     def take(self, arm: int, values: Sequence[float]) -> None:
         """One more result."""
@@ -41,6 +42,17 @@ class Evidence(ABC):
         if one.count == 0 or other.count == 0 or any(x > y for x, y, _ in self._exact(one, other)):
             return False
         return self.is_below(one, other)
+
+    def is_above(self, i: int, j: int) -> bool:
+        """Does the mean of j dominate that of i, in every coordinate?"""
+        one, other = self.arms[i], self.arms[j]
+        if one.count == 0 or other.count == 0 or any(x > y for x, y, _ in self._exact(one, other)):
+            return False
+        return all(other.means[c] > one.means[c] for c in self.units.compared)
+
+    def is_dominated_by_some(self, i: int, others: Sequence[int]) -> bool:
+        """Is i certainly dominated by at least one of these arms, which are above it?"""
+        return self.is_below_some(self.arms[i], [self.arms[j] for j in others])
 
     def is_undominated(self, i: int, j: int) -> bool:
         """Is i certainly not dominated by j, up to the tolerance?"""
@@ -67,6 +79,10 @@ class Evidence(ABC):
     @abstractmethod
     def is_below(self, one: Moments, other: Moments) -> bool:
         """In every noisy coordinate."""
+
+    def is_below_some(self, one: Moments, others: Sequence[Moments]) -> bool:
+        """At least one of the others, in every noisy coordinate; for evidence of several arms together."""
+        return False
 
     @abstractmethod
     def is_ahead(self, one: Moments, other: Moments) -> bool:

@@ -10,6 +10,7 @@ from paretoguard.reference.widths import Lil, Practical, Theorem
 
 WIDTHS: dict[str, type[Evidence]] = {"practical": Practical, "theorem": Theorem, "lil": Lil}
 ORDERS = ("arrival", "asked")
+MOST_SHARE = 0.5
 
 
 def evidence_of(units: Units, delta: Any, text: str, order: str) -> Evidence:
@@ -20,12 +21,16 @@ def evidence_of(units: Units, delta: Any, text: str, order: str) -> Evidence:
     known = ("certified", *WIDTHS)
     if name not in known:
         raise SettingsError(f"evidence is {text!r}, expected one that can be audited: {', '.join(known)}")
-    options = _options(text, rest, ("expected_samples", "order") if name == "certified" else ())
+    options = _options(text, rest, ("expected_samples", "order", "several") if name == "certified" else ())
     counted = options.get("order", "arrival") if order == "arrival" else order
     if counted not in ORDERS:
         raise SettingsError(f"order is {counted!r}, expected one of {', '.join(ORDERS)}")
     if name == "certified":
-        return Certified(units, delta, _count(text, options.get("expected_samples", "None")), counted)
+        several = _share(text, options.get("several", "0"))
+        is_apart = units.dependence.is_independent or len(units.compared) == 1
+        if several > 0.0 and (counted == "asked" or units.is_learning or not is_apart):
+            raise SettingsError(f"evidence {text!r}: several > 0 needs known scales, independence and order 'arrival'")
+        return Certified(units, delta, _count(text, options.get("expected_samples", "None")), counted, several)
     if name == "lil" and counted == "asked":
         raise SettingsError("evidence 'lil' promises nothing of results counted in the order asked; use 'certified'")
     if units.is_learning:
@@ -51,3 +56,13 @@ def _count(text: str, given: str) -> int | None:
     if not given.isdecimal() or int(given) < 1:
         raise SettingsError(f"evidence {text!r}: expected_samples is {given!r}, expected a whole number of at least 1")
     return int(given)
+
+
+def _share(text: str, given: str) -> float:
+    try:
+        share = float(given)
+    except ValueError:
+        share = -1.0
+    if not 0.0 <= share <= MOST_SHARE:
+        raise SettingsError(f"evidence {text!r}: several is {given!r}, expected a number from 0 to {MOST_SHARE}")
+    return share

@@ -13,8 +13,15 @@ from numpy.typing import NDArray
 from paretoguard.engine.claims import DOMINATED as DOMINATED_CODE
 from paretoguard.engine.claims import INFEASIBLE as INFEASIBLE_CODE
 from paretoguard.engine.claims import OPTIMAL as OPTIMAL_CODE
+from paretoguard.engine.claims import SEVERAL
 from paretoguard.engine.evidence.learnt import LEAST_PULLS
-from paretoguard.engine.probe import closest_rival, difference_limit, likeliest_dominator
+from paretoguard.engine.probe import (
+    closest_rival,
+    difference_limit,
+    likeliest_dominator,
+    needed_ratio,
+    several_dominators,
+)
 from paretoguard.problem import STATUSES
 from paretoguard.verdict.missing import open_claims
 from paretoguard.verdict.numbers import Snapshot, possible_slack, still, tightest
@@ -151,7 +158,48 @@ def _better(direction: str) -> str:
     return "higher" if direction == "max" else "lower"
 
 
+def _dominators(numbers: Snapshot, i: int, via: NDArray[int64]) -> list[int]:
+    """The arms of which at least one dominates i, where of none alone that is certain; else none.
+
+    By likelihood ratio several arms may do together what none does alone.
+    """
+    if via[i] == SEVERAL:
+        found = np.zeros(len(via), dtype=uint8)
+        several_dominators(numbers.evidence, numbers.space, numbers.state, i, found)
+        return np.flatnonzero(found).tolist()
+    needed = needed_ratio(numbers.evidence, numbers.space, numbers.state)
+    if via[i] >= 0 or math.isinf(needed):
+        return []
+    means, counts = numbers.state.means, numbers.state.counts.astype(float)
+    gains = (means - means[i])[:, : numbers.space.compared].min(axis=1, initial=math.inf)
+    above = np.flatnonzero((numbers.state.optimal == 1) & (gains > 0))
+    costs = 0.5 * counts[i] * counts[above] / (counts[i] + counts[above]) * gains[above] ** 2
+    return above.tolist() if len(above) > 1 and costs.max() < needed else []
+
+
+def _why_below_some(numbers: Snapshot, i: int, dominators: Sequence[int]) -> dict[str, Any]:
+    arms = [numbers.problem.arms[j] for j in dominators]
+    ahead = [
+        f"{arm} {', '.join(_ahead(numbers, _gain(numbers, i, j)[0]))}" for arm, j in zip(arms, dominators, strict=True)
+    ]
+    named = f"{', '.join(arms[:-1])} and {arms[-1]}"
+    reason = f"at least one of {named} is at least as good in every objective; as estimated, {'; '.join(ahead)}"
+    return {"reason": reason, "by_one_of": tuple(arms)}
+
+
+def _ahead(numbers: Snapshot, gain: NDArray[float64], limits: Sequence[str] = ()) -> list[str]:
+    """`speed higher by 2`, for each objective that is compared; each with its limit in brackets."""
+    parts = []
+    for c, (name, direction) in enumerate(numbers.problem.objectives.items()):
+        if name in numbers.problem.compared:
+            by = f"{_better(direction)} by {show(gain[c])}{limits[c] if limits else ''}"
+            parts.append(f"{name} equal" if gain[c] == 0 else f"{name} {by}")
+    return parts
+
+
 def _why_dominated(numbers: Snapshot, i: int, via: NDArray[int64]) -> dict[str, Any]:
+    if dominators := _dominators(numbers, i, via):
+        return _why_below_some(numbers, i, dominators)
     chain = _chain(i, via)
     if len(chain) == 1:  # certified earlier than now
         chain.append(likeliest_dominator(numbers.evidence, numbers.space, numbers.state, i))
@@ -161,14 +209,9 @@ def _why_dominated(numbers: Snapshot, i: int, via: NDArray[int64]) -> dict[str, 
     # The direct comparison and the sum along the chain hold at the same time: take the sharper limit of the two.
     low = np.maximum(gain - half, sum(g - h for g, h in links))
     high = np.minimum(gain + half, sum(g + h for g, h in links))
-    names, parts = list(numbers.problem.compared), []
+    names = list(numbers.problem.compared)
     places = [c for c, name in enumerate(numbers.problem.objectives) if name in names]
-    for c, name in zip(places, names, strict=True):
-        if gain[c] == 0:
-            parts.append(f"{name} equal")
-        else:
-            better = _better(numbers.problem.objectives[name])
-            parts.append(f"{name} {better} by {show(gain[c])}{_at_least(low[c], half[c])}")
+    parts = _ahead(numbers, gain, [_at_least(least, width) for least, width in zip(low, half, strict=True)])
     arms = numbers.problem.arms
     through = f", by way of {', '.join(arms[k] for k in chain[1:-1])}" if len(chain) > 2 else ""
     return {

@@ -51,8 +51,9 @@ class Verdict:
     """The status of one arm and the reason, in the user's names, units and signs.
 
     `low` and `high` are confidence limits of the means. `margins` says how much better than this arm the arm `by` is in
-    each objective. `slack` is how much room the tightest constraint leaves (negative: by how much it fails). `lead`
-    says in which objective, and by how much, an optimal arm is ahead of `rival`, which comes closest to dominating it.
+    each objective; where it takes several arms to be certain that one of them dominates, `by_one_of` names them.
+    `slack` is how much room the tightest constraint leaves (negative: by how much it fails). `lead` says in which
+    objective, and by how much, an optimal arm is ahead of `rival`, which comes closest to dominating it.
     """
 
     arm: str
@@ -64,6 +65,7 @@ class Verdict:
     low: dict[str, float]
     high: dict[str, float]
     by: str | None = None
+    by_one_of: tuple[str, ...] = ()
     margins: dict[str, float] = field(default_factory=dict)
     margins_low: dict[str, float] = field(default_factory=dict)
     margins_high: dict[str, float] = field(default_factory=dict)

@@ -8,7 +8,8 @@ arm all goes to it. docs/guarantees.md states and proves it.
   averaged with the product over groups of rows that share no objective; a row over one objective with values in a
   range takes the e-value of `bets`;
 - i dominated by j: every coordinate at alpha_P; i not dominated by j: the average over coordinates at alpha_P, where
-  the objectives are independent, or Gaussian of known covariance, averaged with sets of coordinates taken together.
+  the objectives are independent, or Gaussian of known covariance, averaged with sets of coordinates taken together;
+- i dominated by at least one of several (`several`), if asked for: a share of alpha_P goes to sets of arms.
 
 Scales that are not declared are learnt (`learnt`); the guarantee is then asymptotic.
 
@@ -18,11 +19,11 @@ For sampling, claims about pairs are given in the form of widths: mean differenc
 import itertools
 import math
 from dataclasses import dataclass
-from numbers import Integral
+from numbers import Integral, Real
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 import numpy as np
-from numpy import float64
+from numpy import float64, uint8
 from numpy.typing import NDArray
 
 from paretoguard.engine.dominance import best_lead, least_gain
@@ -38,6 +39,7 @@ from paretoguard.engine.evidence.pairs import (
 )
 from paretoguard.engine.evidence.parts import (
     Moment,
+    below_some,
     dominated,
     gap_radius,
     is_steady,
@@ -55,12 +57,15 @@ from paretoguard.engine.evidence.parts import (
 )
 from paretoguard.engine.evidence.rates import UNKNOWN
 from paretoguard.engine.evidence.rows import feasible, infeasible
+from paretoguard.engine.evidence.several import Several, is_below_some, new_several
 from paretoguard.engine.space import Space
+from paretoguard.errors import SettingsError
 
 if TYPE_CHECKING:
     from paretoguard.engine.state import State
 
 RHO = 100.0
+MOST_SHARE = 0.5
 JOINTLY = 0.25  # the share of sets of coordinates in evidence that an arm is not dominated
 MOST_CORRELATED = 6  # objectives whose sets are all looked at
 ORDERS = ("arrival", "asked")
@@ -91,6 +96,7 @@ class CertifiedLevels(NamedTuple):
     sizes: NDArray[np.int64]  # [s]
     precisions: NDArray[float64]  # [s, d, d] the inverse of the correlation of each set
     leads: NDArray[float64]  # [d] scratch
+    several: Several
 
 
 @dataclass(frozen=True)
@@ -99,10 +105,13 @@ class Certified:
 
     `expected_samples`, if given, fits the evidence to runs of about that length; the guarantee holds for any length.
     `order` is "arrival", or "asked" for results that are counted in the order they were asked for (see `Trial`).
+    `several` is the share of pairs' evidence that goes to claims that an arm is dominated by at least one of several:
+    `pitfall` makes them; objectives must be independent.
     """
 
     expected_samples: int | None = None
     order: str = "arrival"
+    several: float = 0.0
     name: ClassVar[str] = "certified"
     learns: ClassVar[bool] = True  # scales of the noise that are not declared
     any_order: ClassVar[str] = "option"
@@ -115,13 +124,19 @@ class Certified:
             raise ValueError(f"expected_samples is {given!r}, expected a whole number of at least 1")
         if self.order not in ORDERS:
             raise ValueError(f"order is {self.order!r}, expected one of {', '.join(ORDERS)}")
+        share = self.several
+        if isinstance(share, bool) or not isinstance(share, Real) or not 0.0 <= share <= MOST_SHARE:
+            raise ValueError(f"several is {share!r}, expected a number from 0 to {MOST_SHARE}")
+        if share > 0.0 and self.order != "arrival":
+            raise ValueError(f"several is {share!r} and order {self.order!r}, expected 'arrival' with it")
 
     def fit(self, delta: float, space: Space) -> CertifiedLevels:
         """The thresholds for one problem and one delta."""
         K, d, compared = space.arms, space.noisy, space.compared
         has_rows, pairs = space.region.A.shape[0] > 0, K * (K - 1)
         share = 0.5 if has_rows and pairs > 0 else 1.0
-        pair_bar = math.log(max(pairs, 1) / (share * delta))
+        whole_bar = math.log(max(pairs, 1) / (share * delta))
+        pair_bar = whole_bar - math.log1p(-self._several(space))
         below_bar, lead_bar, joint_bar = self._pair_bars(pair_bar, space)
         gap_bar = math.log(max(pairs, 1) * max(d, 1) / (2.0 * delta))
         has_rates = bool(space.ranges.binary.any())
@@ -149,7 +164,17 @@ class Certified:
             sizes=sizes,
             precisions=precisions,
             leads=np.zeros(max(d, 1)),
+            several=new_several(space, whole_bar, self._several(space)),
         )
+
+    def _several(self, space: Space) -> float:
+        """The share of sets of arms."""
+        if self.several > 0.0 and (space.learnt.any() or not (space.independent or space.compared == 1)):
+            raise SettingsError(
+                "evidence 'certified' with several > 0 needs objectives of known scale that are declared independent "
+                '(dependence = "independent"); declare that, or leave the option out'
+            )
+        return float(self.several)
 
     def _pair_bars(self, pair_bar: float, space: Space) -> tuple[float, float, float]:
         """What "dominated" asks of each coordinate, "not dominated" of one, and of several together.
@@ -300,6 +325,13 @@ def _undominated_below(
             return max(most, in_some_correlated(evidence, space, state, i, j))
         return max(most, in_some(evidence, space, state, i, j))
     return most
+
+
+@below_some.register(CertifiedLevels)
+def _below_some(
+    evidence: CertifiedLevels, now: Moment, space: Space, state: "State", i: int, members: NDArray[uint8]
+) -> bool:
+    return is_below_some(evidence, space, state, i, members)
 
 
 @pair_radius.register(CertifiedLevels)

@@ -19,6 +19,9 @@ from paretoguard.engine.jit import part
 from paretoguard.engine.space import Space
 
 if TYPE_CHECKING:
+    from numpy import uint8
+    from numpy.typing import NDArray
+
     from paretoguard.engine.state import State
 
 
@@ -74,6 +77,15 @@ def undominated_below(
 ) -> float:
     """M^-(i,j) where it is at most `ceiling`; else anything above that. By default, M^-(i,j)."""
     raise TypeError(f"evidence {type(evidence).__name__} has no registered `undominated_below`")
+
+
+@part
+def below_some(evidence: NamedTuple, now: Any, space: Space, state: "State", i: int, members: "NDArray[uint8]") -> bool:
+    """Is it certified that i is dominated by at least one of these arms [K], also where by none of them alone?
+
+    If so, only those that it takes stay marked. By default, no.
+    """
+    raise TypeError(f"evidence {type(evidence).__name__} has no registered `below_some`")
 
 
 @part
@@ -143,6 +155,13 @@ def _anything(evidence: NamedTuple, space: Space, state: "State", i: int, j: int
 @undominated_below.register(object)
 def _in_any_case(evidence: NamedTuple, now: Any, space: Space, state: "State", i: int, j: int, ceiling: float) -> float:
     return undominated(evidence, now, space, state, i, j)
+
+
+@below_some.register(object)
+def _one_at_a_time(
+    evidence: NamedTuple, now: Any, space: Space, state: "State", i: int, members: "NDArray[uint8]"
+) -> bool:
+    return False
 
 
 @is_steady.register(object)
