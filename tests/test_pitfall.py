@@ -180,7 +180,11 @@ def test_the_cost_is_the_largest_over_all_answers_and_the_least_over_all_maps(in
         if kind == DOUBT or expected > 600.0:  # near the bar nothing is open
             continue
         share = pitfalls.share.copy()
-        assert cost(pitfalls, space, state) == pytest.approx(expected, rel=1e-9)
+        found = cost(pitfalls, space, state)
+        if kind == ENTERS and found < expected * (1.0 - 1e-9):  # the larger cost is that of the dearer reason
+            assert Pitfall(twin, 0.0).rising(int(pitfalls.found[1]))[0] == pytest.approx(expected, rel=1e-9)
+            continue
+        assert found == pytest.approx(expected, rel=1e-9)
         assert share.sum() == pytest.approx(1.0)
         grown = []
         for a in range(K):  # shares are N_a (d cost / d N_a) / cost
@@ -238,17 +242,20 @@ def test_pulls_settle_at_the_shares_of_the_easiest_answer() -> None:
     assert study.records["samples"].mean() < 1.06 * bound.value * 100 * math.log(10)
 
 
-def test_a_run_may_settle_on_the_dearer_reason() -> None:
-    """The value of counts has local maxima: docs/pitfall.md tells of this one."""
+@pytest.mark.parametrize(("lead", "reason"), [(0.3, "dominated"), (0.22, "dominated"), (0.15, "infeasible")])
+def test_runs_settle_on_the_easier_reason(lead: float, reason: str) -> None:
+    """The value of counts has local maxima; without a look at what both reasons would take, many runs stay there."""
     problem = pg.Problem(
         {"x": "max", "y": "max"}, arms=["i", "j"], noise=pg.Gaussian(1.0), constraints=["y >= 0"],
         dependence="independent",
     )  # fmt: skip
-    instance = pg.Instance(problem, np.array([[0.0, -0.1], [0.22, 1.0]]))
-    assert lower_bound(instance).answer["i"] == "dominated"
-    study = pg.simulate(instance, algorithms="pitfall", evidence="practical", delta=1e-30, runs=60)
-    stuck = study.pulls[:, 1] < 0.2 * study.records["samples"]
-    assert 0 < stuck.sum() < 30
+    instance = pg.Instance(problem, np.array([[0.0, -0.1], [lead, 1.0]]))
+    bound = lower_bound(instance)
+    assert bound.answer["i"] == reason
+    study = pg.simulate(instance, algorithms="pitfall", evidence="practical", delta=1e-280, runs=60)
+    shares = study.pulls / study.records["samples"][:, None]
+    settled = np.abs(shares - list(bound.weights.values())).max(axis=1) < 0.2
+    assert settled.sum() >= 55
     assert not study.records["wrong_ecpsi"].any()
 
 

@@ -162,6 +162,12 @@ class Pitfall:
         return [self.pulled(way, u) for way in ways if way.cost <= least * (1.0 + SAME) + NOTHING]
 
     def pulled(self, way: Way, u: float) -> list[int]:
+        if way.kind == "rises" and self.is_dearer(way):
+            way = Way(way.arm, "enters", way.cost, {way.arm: 1.0})
+        if way.kind == "enters":
+            better = self.better_reason(way.arm)
+            if better is not None:
+                return [better]
         if way.kind != "rises":
             doubted = self.doubted(way.arm)
             if doubted is not None:
@@ -172,6 +178,28 @@ class Pitfall:
             if u < reached:
                 break
         return [arm]
+
+    def is_dearer(self, way: Way) -> bool:
+        """Would the arm be ruled out with fewer pulls as infeasible, unless others above it are pulled anyway?"""
+        twin, i = self.twin, way.arm
+        own = 0.0 if i in twin.F else self.crossing(i)
+        others = [twin.counts[j] for j in way.shares if j != i]
+        if any(n > 1.2 * twin.counts[i] for n in others):
+            return False
+        return own * (twin.counts[i] + sum(others)) > way.cost * twin.counts[i]
+
+    def better_reason(self, i: int) -> int | None:
+        """The arm of O that would rule i out with fewer pulls, both having as many, and has fewer than i."""
+        twin, exact = self.twin, self.twin.problem.compared_exact_places
+        own = 0.0 if i in twin.F else self.crossing(i)
+        gaps = []
+        for j in sorted(twin.O):
+            allowed = not any(twin.means[i][c] > twin.means[j][c] for c in exact)
+            if twin.counts[j] < twin.counts[i] and allowed and self.points[i]:
+                gap = min(max(0.0, y - x) for x, y in zip(self.points[i], self.points[j], strict=True))
+                if gap * gap > 8.0 * own / twin.counts[i]:
+                    gaps.append((-gap, j))
+        return min(gaps)[1] if gaps else None
 
     def answer(self) -> list[int]:
         """Codes 1 optimal, 2 dominated, 3 infeasible."""

@@ -42,6 +42,7 @@ Floats = NDArray[float64]
 NONE, LEAVES, FALLS, RISES, ENTERS, DOUBT = 0, 1, 2, 3, 4, 5
 KIND, ARM, OTHER, SIZE = 0, 1, 2, 3  # entries of Pitfalls.found
 ROUNDING = 1e-12  # relative; two formulas of one cost differ by less
+BUSY = 1.2  # times the pulls of the arm in question: the other is pulled for other ends too
 LATER = 1e300  # a cost that comes after all others
 NOTHING = 1e-20  # a cost that is 0 but for rounding: it has no shares
 
@@ -104,7 +105,9 @@ def find_pitfall(evidence: NamedTuple, now: Any, space: Space, state: State, pit
     bar = ratio_bar(evidence, now, space, state)
     least = _weakest_member(evidence, now, space, state, pitfalls, bar)
     least = _weakest_pair(evidence, now, space, state, pitfalls, bar, least)
-    _weakest_outside(evidence, now, space, state, pitfalls, bar, least)
+    least = _weakest_outside(evidence, now, space, state, pitfalls, bar, least)
+    if pitfalls.found[KIND] == RISES and _is_dearer(pitfalls, pitfalls.found[ARM], least):
+        pitfalls.found[KIND] = ENTERS
     if pitfalls.found[KIND] != NONE and not _rises_from_below(space, state, pitfalls, pitfalls.found[ARM]):
         _doubt(now, space, state, pitfalls)
     _write_shares(pitfalls)
@@ -211,7 +214,7 @@ def _falling(space: Space, state: State, pitfalls: Pitfalls, i: int, j: int) -> 
 @inner
 def _weakest_outside(
     evidence: NamedTuple, now: Any, space: Space, state: State, pitfalls: Pitfalls, bar: float, least: float
-) -> None:
+) -> float:
     """The least cost, below `least`, of an arm outside O that belongs into it after all."""
     for i in range(space.arms):
         pitfalls.bound[i] = math.inf
@@ -226,7 +229,7 @@ def _weakest_outside(
             if pitfalls.bound[i] < lowest or (pitfalls.bound[i] == lowest and _is_earlier(pitfalls, i)):
                 arm, lowest = i, pitfalls.bound[i]
         if arm < 0:
-            return
+            return least
         pitfalls.bound[arm] = math.inf
         if bar < math.inf or not _is_below_front(evidence, now, space, state, pitfalls, arm):
             cost = max(pitfalls.own[arm], _rising(space, state, pitfalls, arm, least * (1.0 + ROUNDING)))
@@ -329,6 +332,10 @@ def _doubt(now: Any, space: Space, state: State, pitfalls: Pitfalls) -> None:
     N_j < N_i^catch_up: it takes a vanishing share of the pulls.
     """
     i = pitfalls.found[ARM]
+    arm = _better_reason(space, state, pitfalls, i) if pitfalls.found[KIND] == ENTERS else -1
+    if arm >= 0:
+        _take(pitfalls, DOUBT, arm, i)
+        return
     least, arm = math.log(float(state.tally[CLOCK])), -1
     enough = pitfalls.counts[i] ** pitfalls.catch_up
     for j in range(space.arms):
@@ -338,6 +345,40 @@ def _doubt(now: Any, space: Space, state: State, pitfalls: Pitfalls) -> None:
                 least, arm = cost, j
     if arm >= 0:
         _take(pitfalls, DOUBT, arm, i)
+
+
+@inner
+def _is_dearer(pitfalls: Pitfalls, i: int, cost: float) -> bool:
+    """Does it take more pulls to keep i from rising, at this cost, than from entering P?
+
+    Asked where no arm above i has many more pulls than i: where one has, they serve other ends, and come for free.
+    """
+    pulls = pitfalls.counts[i]
+    for j in range(pitfalls.share.shape[0]):
+        if j != i and pitfalls.share[j] > 0.0:
+            if pitfalls.counts[j] > BUSY * pitfalls.counts[i]:
+                return False
+            pulls += pitfalls.counts[j]
+    return bool(pitfalls.own[i] * pulls > cost * pitfalls.counts[i])
+
+
+@inner
+def _better_reason(space: Space, state: State, pitfalls: Pitfalls, i: int) -> int:
+    """An arm of O with fewer pulls than i that would rule it out with fewer pulls than the constraints do, or -1.
+
+    With N pulls of each, that j dominates i has evidence N g^2/4, for 2 N pulls; that i is outside P, for N of them,
+    what it has now. Counts that grew for the other reason hide it, as its cost is larger: j catches up.
+    """
+    best, arm = 8.0 * pitfalls.own[i] / pitfalls.counts[i], -1
+    for k in range(pitfalls.found[SIZE]):
+        j = pitfalls.front[k]
+        if pitfalls.counts[j] < pitfalls.counts[i] and _could_dominate(space, state, j, i):
+            least = math.inf
+            for c in range(space.compared):
+                least = min(least, max(0.0, pitfalls.points[j, c] - pitfalls.points[i, c]))
+            if least * least > best and least < math.inf:
+                best, arm = least * least, j
+    return arm if not pitfalls.plain else -1
 
 
 # --- shares ----------------------------------------------------------------------------------------------------------
