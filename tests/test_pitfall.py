@@ -100,6 +100,12 @@ def test_the_engine_decides_as_the_twin_does_with_certified_evidence() -> None:
         compare(instance, "certified", number, decisions=60, problem=problem)
 
 
+@pytest.mark.slow
+def test_the_engine_decides_as_the_twin_does_with_other_evidence() -> None:
+    for number in range(20):
+        compare(random_instance(np.random.default_rng([33, number])), "lil", number, decisions=60)
+
+
 # --- costs -----------------------------------------------------------------------------------------------------------
 
 
