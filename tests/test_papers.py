@@ -157,6 +157,7 @@ def test_every_result_is_committed_at_full_size() -> None:
     }  # fmt: skip
     assert {row["runs"] for row in read(COMMITTED / "two_stage_gap.csv")} == {"500"}
     assert {row["runs"] for row in read(COMMITTED / "choices.csv")} == {str(choices.RUNS)}
+    assert {row["instance"] for row in read(COMMITTED / "errors.csv")} == set(errors.RUNS)
     for row in read(COMMITTED / "errors.csv"):
         assert int(row["runs"]) == errors.RUNS[row["instance"]]
         assert float(row["error_cpsi"]) <= float(row["error_ecpsi"]) <= float(row["error_ecpsi_upper"])

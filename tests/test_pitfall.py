@@ -248,14 +248,23 @@ def test_pulls_settle_at_the_shares_of_the_easiest_answer() -> None:
     assert study.records["samples"].mean() < 1.06 * bound.value * 100 * math.log(10)
 
 
-@pytest.mark.parametrize(("lead", "reason"), [(0.3, "dominated"), (0.22, "dominated"), (0.15, "infeasible")])
-def test_runs_settle_on_the_easier_reason(lead: float, reason: str) -> None:
+@pytest.mark.parametrize(
+    ("away", "lead", "reason"),
+    [
+        (0.1, 0.3, "dominated"),
+        (0.1, 0.22, "dominated"),
+        (0.1, 0.15, "infeasible"),
+        (0.5, 0.95, "dominated"),
+        (0.5, 0.8, "infeasible"),
+    ],
+)
+def test_runs_settle_on_the_easier_reason(away: float, lead: float, reason: str) -> None:
     """The value of counts has local maxima; without a look at what both reasons would take, many runs stay there."""
     problem = pg.Problem(
         {"x": "max", "y": "max"}, arms=["i", "j"], noise=pg.Gaussian(1.0), constraints=["y >= 0"],
         dependence="independent",
     )  # fmt: skip
-    instance = pg.Instance(problem, np.array([[0.0, -0.1], [lead, 1.0]]))
+    instance = pg.Instance(problem, np.array([[0.0, -away], [lead, 1.0]]))
     bound = lower_bound(instance)
     assert bound.answer["i"] == reason
     study = pg.simulate(instance, algorithms="pitfall", evidence="practical", delta=1e-280, runs=60)

@@ -1,5 +1,6 @@
 """Claims that an arm is dominated by at least one of several: against the definition, their level, and what is said."""
 
+import itertools
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -10,11 +11,13 @@ import pytest
 
 import paretoguard as pg
 import twin_pitfall
+from paretoguard.engine.claims import DOMINATED, SEVERAL
 from paretoguard.engine.draws import key
 from paretoguard.engine.evidence.certified import CertifiedLevels
 from paretoguard.engine.evidence.parts import below_some
 from paretoguard.engine.jit import entry
 from paretoguard.engine.loop import observe_result, settle_now
+from paretoguard.engine.probe import progress
 from paretoguard.engine.space import Space
 from paretoguard.engine.state import new_state, present
 from paretoguard.reference import audit
@@ -23,7 +26,7 @@ from paretoguard.reference.units import in_deviations
 from test_certified import errors, too_many
 from test_pitfall import compare
 
-SHARE = 0.3
+SHARE, DELTA = 0.3, 1e-15
 EVIDENCE = f"certified:several={SHARE}"
 
 
@@ -132,8 +135,36 @@ def test_claims_that_ask_for_too_little_are_caught() -> None:
     assert too_many(errors(boundary(), Alone(less=6.0), 0.2, budget=3_000, algorithm="pitfall"), 2_000, 0.2)
 
 
-def test_levels_add_up_to_the_share() -> None:
-    K, delta = 7, 0.1
+@pytest.mark.parametrize(("size", "d"), [(2, 2), (3, 2), (3, 3), (4, 3)])
+def test_the_e_value_is_at_most_1_on_average_and_needs_its_penalties(size: int, d: int) -> None:
+    """On the border, where each arm ties in one objective; by simulation, at counts fixed beforehand."""
+    instance = corner(size + 1, d, near=0.0)
+    slow: Any = evidence_of(in_deviations(instance.problem), 0.1, EVIDENCE, "arrival")
+    rng = np.random.default_rng([53, size, d])
+    counts = rng.integers(200, 900, size + 1)
+    ways = list(itertools.product(range(d), repeat=size))
+    logs = []
+    for _ in range(4_000):
+        for arm, count, mean in zip(slow.arms, counts, instance.means, strict=True):
+            arm.count, arm.means = int(count), (mean + rng.normal(size=d) / math.sqrt(count)).tolist()
+        logs.append(min(slow.meeting(slow.arms[0], slow.arms[1:], way) for way in ways))
+    penalties = min(size, d) * slow.penalty(slow.arms[0]) + sum(map(slow.penalty, slow.arms[1:]))
+    values = np.exp(np.array(logs) - penalties)
+    assert values.mean() + 4.0 * values.std() / math.sqrt(len(values)) <= 1.0
+    assert np.exp(logs).mean() > 1.0
+
+
+def test_two_arms_have_no_sets() -> None:
+    space = corner(2).problem.space()
+    assert (
+        pg.evidence.Certified(several=SHARE).fit(0.1, space).lead_bar
+        == pg.evidence.Certified().fit(0.1, space).lead_bar
+    )
+
+
+@pytest.mark.parametrize("K", [3, 4, 5, 7])
+def test_levels_add_up_to_the_share(K: int) -> None:
+    delta = 0.1
     space = corner(K, 3).problem.space()
     levels, plain = pg.evidence.Certified(several=SHARE).fit(delta, space), pg.evidence.Certified().fit(delta, space)
     sets = sum(math.comb(K - 1, size) * math.exp(-levels.several.bars[size]) for size in (2, 3, 4))
@@ -174,14 +205,53 @@ def test_a_verdict_names_the_arms_and_is_borne_out() -> None:
     assert plain == {"arm0": False}  # of no arm alone is it certain
 
 
-def test_arms_are_optimal_though_another_is_only_below_one_of_them() -> None:
-    instance = corner()
-    trial = pg.Trial(instance.problem, evidence=EVIDENCE, delta=1e-6)
-    for _ in told(trial, instance, 4_000):
-        if trial.samples % 75 == 0 and "undecided" not in trial.statuses().values():
+WIDER: dict[str, Any] = {  # each with arms below which the first one is, that rule nothing out
+    "outside": {"means": [[0.0, 0.0], [1.0, 0.2], [0.2, 1.0], [5.0, 5.0]], "constraints": ["x <= 3"]},
+    "dearer": {
+        "means": [[0.0, 0.0, 3.0], [1.0, 0.2, 3.0], [0.2, 1.0, 2.0], [2.0, 2.0, 5.0]],
+        "objectives": {"x": "max", "y": "max", "price": "min"},
+        "noise": {"x": pg.Gaussian(1.0), "y": pg.Gaussian(1.0), "price": pg.Exact()},
+    },
+    "guarded": {
+        "means": [[0.0, 0.0, 1.0], [1.0, 0.2, 1.0], [0.2, 1.0, 1.0], [5.0, 5.0, -3.0]],
+        "objectives": {"x": "max", "y": "max", "safe": "guard"},
+        "constraints": ["safe >= 0"],
+    },
+    "tolerant": {"means": [[0.0, 0.0], [1.0, 0.2], [0.2, 1.0]], "tolerance": {"x": 0.05, "y": 0.05}},
+    "rates": {"means": [[0.3, 0.3], [0.8, 0.4], [0.4, 0.8]], "noise": pg.Bernoulli()},
+}
+
+
+@pytest.mark.parametrize("name", WIDER)
+def test_what_stops_is_what_settles_and_is_borne_out(name: str) -> None:
+    """Trials of equal counts: at every look what is claimed is audited, and claims about sets are among it."""
+    stated = {"objectives": {"x": "max", "y": "max"}, "noise": pg.Gaussian(1.0), **WIDER[name]}
+    means = stated.pop("means")
+    problem = pg.Problem(**stated, arms=["l", "a", "b", "c"][: len(means)], dependence="independent", name=name)
+    instance = pg.Instance(problem, means)
+    trial = pg.Trial(problem, algorithm="pitfall", evidence=EVIDENCE, delta=DELTA)
+    for results in told(trial, instance, 5_000):
+        if len(results) % 300 == 0 and trial.verdicts()["l"].status == "dominated":
             break
-    assert trial.statuses() == {"arm0": "dominated", "arm1": "optimal", "arm2": "optimal"}
-    assert trial.result().verdicts["arm0"].by_one_of
+    verdict = trial.verdicts()["l"]
+    assert verdict.by_one_of == ("a", "b"), verdict
+    claims = {arm: status for arm, status in trial.statuses().items() if status != "undecided"}
+    assert audit(problem, results, claims, delta=DELTA, evidence=EVIDENCE) == dict.fromkeys(claims, True)
+    assert {arm for arm, status in claims.items() if status == "optimal"} <= set(instance.truth().pareto)
+
+
+def test_progress_is_complete_where_several_arms_are_enough() -> None:
+    instance = corner()
+    space, K = instance.problem.space(), 3
+    levels, state = pg.evidence.Certified(several=SHARE).fit(1e-6, space), new_state(space, key(0, 0))
+    for i in range(K):
+        for _ in range(1_500):
+            observe_result(space, state, i, instance.means[i])
+    statuses, via, found = np.zeros(K, np.uint8), np.zeros(K, np.int64), np.zeros(K)
+    settle_now(levels, space, state, statuses, via)
+    progress(levels, space, state, statuses, found)
+    assert (statuses[0], via[0]) == (DOMINATED, SEVERAL)
+    assert found.min() >= 1.0
 
 
 def test_by_likelihood_ratio_several_arms_may_do_it_together() -> None:
@@ -193,6 +263,21 @@ def test_by_likelihood_ratio_several_arms_may_do_it_together() -> None:
         )
         found.add(result.verdicts["arm0"].by_one_of)
     assert found == {(), ("arm1", "arm2")}
+
+
+def test_by_likelihood_ratio_an_arm_that_costs_more_is_not_named() -> None:
+    problem = pg.Problem(
+        {"x": "max", "y": "max", "price": "min"}, arms=["l", "a", "b", "dear"],
+        noise={"x": pg.Gaussian(1.0), "y": pg.Gaussian(1.0), "price": pg.Exact()}, dependence="independent",
+    )  # fmt: skip
+    instance = pg.Instance(problem, [[0.0, 0.0, 3.0], [1.0, 0.2, 2.0], [0.2, 1.0, 2.0], [2.0, 2.0, 7.0]])
+    found = set()
+    for seed in range(40):
+        result = pg.identify(
+            problem, pg.sampler(instance, seed=seed), algorithm="pitfall", evidence="practical", delta=0.1
+        )
+        found |= {*result.verdicts["l"].by_one_of, str(result.verdicts["l"].by)}
+    assert found == {"a", "b", "None"}
 
 
 # --- refused ---------------------------------------------------------------------------------------------------------
@@ -210,6 +295,11 @@ def test_by_likelihood_ratio_several_arms_may_do_it_together() -> None:
 def test_bad_shares_are_refused(options: dict[str, Any], told: str) -> None:
     with pytest.raises(ValueError, match=told):
         pg.evidence.Certified(**options)
+
+
+def test_the_order_asked_is_refused() -> None:
+    with pytest.raises(pg.SettingsError, match="do not go together"):
+        pg.Trial(corner().problem, evidence=EVIDENCE, order="asked")
 
 
 def test_dependence_must_be_declared() -> None:

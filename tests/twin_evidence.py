@@ -51,9 +51,9 @@ class CertifiedTwin(Twin):
         share = 0.5 if rows and K > 1 else 1.0
         self.row_bar = math.log(K / (share * self.delta))
         self.pair_bar = math.log(max(K * (K - 1), 1) / (share * self.delta))
-        several = float(self.evidence.partition("several=")[2] or 0.0)
+        several = float(self.evidence.partition("several=")[2] or 0.0) if K > 2 else 0.0
         self.together_bars = {
-            size: self.pair_bar + math.log(math.comb(K - 1, size) * 3 / (several * (K - 1)))
+            size: self.pair_bar + math.log(math.comb(K - 1, size) * (min(4, K - 1) - 1) / (several * (K - 1)))
             for size in range(2, min(4, K - 1) + 1)
             if several
         }

@@ -137,7 +137,9 @@ class Pitfall:
         def cost(few: list[int]) -> float:
             return min(cost for cost, _ in rise(self.points, weights, i, few))
 
-        above = [j for j in twin.O if all(x < y for x, y in zip(self.points[i], self.points[j], strict=True))]
+        exact = twin.problem.compared_exact_places
+        allowed = [j for j in sorted(twin.O) if not any(twin.means[i][c] > twin.means[j][c] for c in exact)]
+        above = [j for j in allowed if all(x < y for x, y in zip(self.points[i], self.points[j], strict=True))]
         above.sort(key=lambda j: -cost([j]) if bars else 0.0)
         for size in range(2, min(len(above), max(bars, default=0)) + 1):
             penalties = min(size, len(self.points[i])) * twin.p[i] + sum(twin.p[j] for j in above[:size])
@@ -179,27 +181,35 @@ class Pitfall:
                 break
         return [arm]
 
+    def own_pulls(self, j: int) -> float:
+        """How many pulls an arm of O takes for each unit of evidence that it is feasible."""
+        cost = self.crossing(j)
+        return self.twin.counts[j] / cost if cost > 0.0 else 0.0
+
     def is_dearer(self, way: Way) -> bool:
         """Would the arm be ruled out with fewer pulls as infeasible, unless others above it are pulled anyway?"""
         twin, i = self.twin, way.arm
         own = 0.0 if i in twin.F else self.crossing(i)
-        others = [twin.counts[j] for j in way.shares if j != i]
-        if any(n > 1.2 * twin.counts[i] for n in others):
+        others = [j for j in sorted(way.shares) if j != i]
+        if own <= 0.0 or any(twin.counts[j] > 1.2 * twin.counts[i] for j in others):
             return False
-        return own * (twin.counts[i] + sum(others)) > way.cost * twin.counts[i]
+        rising = sum(twin.counts[a] / way.cost for a in [i, *others])
+        return rising > twin.counts[i] / own + sum(self.own_pulls(j) for j in others)
 
     def better_reason(self, i: int) -> int | None:
-        """The arm of O that would rule i out with fewer pulls, both having as many, and has fewer than i."""
+        """The arm of O that would rule i out with fewest pulls more, fewer than as infeasible, and has fewer than i."""
         twin, exact = self.twin, self.twin.problem.compared_exact_places
         own = 0.0 if i in twin.F else self.crossing(i)
-        gaps = []
+        found = []
         for j in sorted(twin.O):
             allowed = not any(twin.means[i][c] > twin.means[j][c] for c in exact)
-            if twin.counts[j] < twin.counts[i] and allowed and self.points[i]:
-                gap = min(max(0.0, y - x) for x, y in zip(self.points[i], self.points[j], strict=True))
-                if gap * gap > 8.0 * own / twin.counts[i]:
-                    gaps.append((-gap, j))
-        return min(gaps)[1] if gaps else None
+            gaps = [y - x for x, y in zip(self.points[i], self.points[j], strict=True)]
+            if own > 0.0 and twin.counts[j] < twin.counts[i] and allowed and gaps and min(gaps) > 0.0:
+                m, least = self.own_pulls(j), 2.0 / (min(gaps) * min(gaps))
+                more = least * m / (m - least) if m >= 2.0 * least else 4.0 * least - m
+                if more < twin.counts[i] / own:
+                    found.append((more, j))
+        return min(found)[1] if found else None
 
     def answer(self) -> list[int]:
         """Codes 1 optimal, 2 dominated, 3 infeasible."""

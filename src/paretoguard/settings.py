@@ -160,7 +160,10 @@ def in_order(kind: Evidence, order: str) -> Evidence:
     if order not in ORDERS:
         raise SettingsError(f"order is {order!r}; expected one of {', '.join(ORDERS)}")
     if getattr(kind, "any_order", False) == "option":
-        return cast(Evidence, dataclasses.replace(cast(Any, kind), order=order))
+        try:
+            return cast(Evidence, dataclasses.replace(cast(Any, kind), order=order))
+        except ValueError as error:
+            raise SettingsError(f"evidence {label(kind)!r} and order {order!r} do not go together: {error}") from error
     if order == "asked" and guarantee(kind) != HEURISTIC and not getattr(kind, "any_order", False):
         raise SettingsError(
             f"evidence {label(kind)!r} has no guarantee for results counted in the order asked; use 'certified'"

@@ -369,7 +369,7 @@ class Trial:
         return {arm: samples for arm, (_, samples) in self._kept.items()}
 
     def _settle(self) -> tuple[NDArray[uint8], NDArray[int64]]:
-        """Each arm's status by the present evidence, and the arm next to it on its chain of dominance (or -1).
+        """Each arm's status by the present evidence, and the arm next to it on its chain of dominance (see `settle`).
 
         What is certain for the first time is kept for good, where a guarantee says that all claims ever made hold
         together. With a tolerance on constraints only that an arm is optimal: an arm may be feasible up to the

@@ -4,8 +4,7 @@
 - dominated: a chain i < j1 < ... < jk of certified dominances that ends in an arm certified feasible; or by at least
   one of several arms certified feasible;
 - optimal: certified feasible and, for each other arm j: j infeasible, or i certified not dominated by j, or a chain
-  from j that ends in i or in an arm k with i certified not dominated by k; or j dominated by at least one of several
-  such arms.
+  from j that ends in i or in an arm k with i certified not dominated by k.
 """
 
 from typing import Any, NamedTuple
@@ -13,7 +12,7 @@ from typing import Any, NamedTuple
 from numpy import int64, uint8
 from numpy.typing import NDArray
 
-from paretoguard.engine.evidence.parts import below_some, dominated, undominated
+from paretoguard.engine.evidence.parts import below_some, dominated, looks_at_sets, undominated
 from paretoguard.engine.jit import aside, inner
 from paretoguard.engine.space import Space
 from paretoguard.engine.state import State, weight_of
@@ -31,16 +30,16 @@ def settle(
         out = state.inside[i] == 0 and state.weight[i] >= now.bar
         statuses[i] = INFEASIBLE if out else UNDECIDED
         via[i] = _someone_above(evidence, now, space, state, i)
-        if via[i] == NOBODY and not out and some_above(evidence, now, space, state, i, state.group):
-            via[i] = SEVERAL
     for i in range(space.arms):
         if is_feasible(evidence, now, space, state, i) and _is_unbeaten(evidence, now, space, state, statuses, via, i):
             statuses[i] = OPTIMAL
     for i in range(space.arms):
-        is_below_some = via[i] == SEVERAL and statuses[i] == UNDECIDED
-        via[i] = SEVERAL if is_below_some else NOBODY
-        statuses[i] = DOMINATED if is_below_some else statuses[i]
+        via[i] = NOBODY
     _spread_dominance(evidence, now, space, state, statuses, via)
+    for i in range(space.arms):
+        if statuses[i] == UNDECIDED and some_above(evidence, now, space, state, i, state.group):
+            statuses[i] = DOMINATED
+            via[i] = SEVERAL
 
 
 @inner
@@ -52,7 +51,7 @@ def is_feasible(evidence: NamedTuple, now: Any, space: Space, state: State, i: i
 @inner
 def some_above(evidence: NamedTuple, now: Any, space: Space, state: State, i: int, members: NDArray[uint8]) -> bool:
     """Is i certified to be dominated by at least one of the arms of O that are certified feasible?  Marks which."""
-    if state.counts[i] == 0:
+    if state.counts[i] == 0 or not looks_at_sets(evidence):
         return False
     for k in range(space.arms):
         taken = k != i and state.optimal[k] == 1 and is_feasible(evidence, now, space, state, k)
@@ -118,21 +117,7 @@ def _is_unbeaten(
                 pending += 1
                 if statuses[j] != INFEASIBLE:
                     left -= 1
-    for j in range(space.arms):
-        if left > 0 and above[j] == SEVERAL and state.mark[j] == 0 and statuses[j] != INFEASIBLE:
-            left -= 1 if _is_below_harmless(evidence, now, space, state, j) else 0
     return left == 0
-
-
-@inner
-def _is_below_harmless(evidence: NamedTuple, now: Any, space: Space, state: State, j: int) -> bool:
-    """Is j certified to be dominated by at least one of several arms all of which are harmless (mark)?
-
-    Equal arms do not count as dominated here, so that the arm in question may be one of them.
-    """
-    for k in range(space.arms):
-        state.group[k] = 1 if k != j and state.mark[k] == 1 else 0
-    return below_some(evidence, now, space, state, j, state.group)
 
 
 @inner

@@ -177,7 +177,7 @@ def answer_now(policy: NamedTuple, evidence: NamedTuple, space: Space, state: St
 
 @entry
 def settle_now(evidence: NamedTuple, space: Space, state: State, statuses: NDArray[uint8], via: NDArray[int64]) -> None:
-    """Every claim that is certified now: each arm's status and the next arm of its chain (or -1)."""
+    """Every claim that is certified now: each arm's status and the next arm of its chain (`claims.NOBODY`, SEVERAL)."""
     if state.tally[FRESH] > 0:
         refresh(evidence, space, state)
     settle(evidence, present(evidence, state), space, state, statuses, via)

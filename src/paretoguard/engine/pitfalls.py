@@ -14,8 +14,9 @@ must enter P and be undominated at once, which is one cost.
 
 A way is open while the evidence has not closed it: by likelihood ratio where it has that form (`ratio_bar`), else by
 its claim. The pitfall is the open way of least cost. The cost is 1-homogeneous in N, so that the shares
-N_a (d cost / d N_a) / cost of the arms in it add up to 1. Unless it is that an arm below O rises, `_doubt` looks after
-what could make the question idle.
+N_a (d cost / d N_a) / cost of the arms in it add up to 1. Which of its two reasons an arm is worked on for is the one
+that takes fewer pulls (`_is_dearer`, `_better_reason`): the larger cost alone would hold on to what it began with.
+Unless the pitfall is that an arm below O rises, `_doubt` looks after what could make the question idle.
 
 Costs are looked at through lower bounds: of an arm that rises, the cost of rising above the arm of O remembered for it.
 Only the arms that these leave as possible minimisers, one or two a decision, need the walk through all maps.
@@ -62,7 +63,7 @@ class Pitfalls(NamedTuple):
     own: Floats  # [K] the cost of entering P; 0 inside
     bound: Floats  # [K] of the cost of each arm outside O, from below; +inf: it is closed, or too dear
     rival: NDArray[int64]  # [K] an arm of O for the bound, or -1
-    above: NDArray[uint8]  # [K] the arms of O that dominate the arm at hand
+    above: NDArray[uint8]  # [K] the arms of O that dominate the arm at hand, or may do so together
     walk: Walk
 
 
@@ -106,10 +107,10 @@ def find_pitfall(evidence: NamedTuple, now: Any, space: Space, state: State, pit
     least = _weakest_member(evidence, now, space, state, pitfalls, bar)
     least = _weakest_pair(evidence, now, space, state, pitfalls, bar, least)
     least = _weakest_outside(evidence, now, space, state, pitfalls, bar, least)
-    if pitfalls.found[KIND] == RISES and _is_dearer(pitfalls, pitfalls.found[ARM], least):
+    if pitfalls.found[KIND] == RISES and _is_dearer(evidence, now, space, state, pitfalls, least):
         pitfalls.found[KIND] = ENTERS
     if pitfalls.found[KIND] != NONE and not _rises_from_below(space, state, pitfalls, pitfalls.found[ARM]):
-        _doubt(now, space, state, pitfalls)
+        _doubt(evidence, now, space, state, pitfalls)
     _write_shares(pitfalls)
     return int(pitfalls.found[KIND])
 
@@ -314,6 +315,25 @@ def _is_below_front(evidence: NamedTuple, now: Any, space: Space, state: State, 
     return below_some(evidence, now, space, state, i, pitfalls.above)
 
 
+@inner
+def mark_rivals(
+    evidence: NamedTuple, now: Any, space: Space, state: State, pitfalls: Pitfalls, i: int, members: NDArray[uint8]
+) -> None:
+    """Mark the arms of O that keep i from rising by likelihood ratio: one alone, or all above i together; or none."""
+    bar = ratio_bar(evidence, now, space, state)
+    for j in range(space.arms):
+        members[j] = 0
+    if bar == math.inf or state.optimal[i] == 1:
+        return
+    _look(space, state, pitfalls)
+    if _rising(space, state, pitfalls, i, bar) < math.inf:
+        return
+    j = pitfalls.rival[i]
+    is_enough = j >= 0 and _rising_above(space, state, pitfalls, i, j) >= bar
+    for k in range(space.arms):
+        members[k] = 1 if (k == j if is_enough else pitfalls.above[k] == 1) else 0
+
+
 # --- doubt -----------------------------------------------------------------------------------------------------------
 
 
@@ -324,7 +344,7 @@ def _rises_from_below(space: Space, state: State, pitfalls: Pitfalls, i: int) ->
 
 
 @inner
-def _doubt(now: Any, space: Space, state: State, pitfalls: Pitfalls) -> None:
+def _doubt(evidence: NamedTuple, now: Any, space: Space, state: State, pitfalls: Pitfalls) -> None:
     """Let an arm that may yet dominate the arm in question catch up.
 
     Were it to dominate, nothing else about the arm would have to be known: but while it lacks pulls its mean may be off
@@ -332,7 +352,7 @@ def _doubt(now: Any, space: Space, state: State, pitfalls: Pitfalls) -> None:
     N_j < N_i^catch_up: it takes a vanishing share of the pulls.
     """
     i = pitfalls.found[ARM]
-    arm = _better_reason(space, state, pitfalls, i) if pitfalls.found[KIND] == ENTERS else -1
+    arm = _better_reason(evidence, now, space, state, pitfalls, i) if pitfalls.found[KIND] == ENTERS else -1
     if arm >= 0:
         _take(pitfalls, DOUBT, arm, i)
         return
@@ -348,37 +368,55 @@ def _doubt(now: Any, space: Space, state: State, pitfalls: Pitfalls) -> None:
 
 
 @inner
-def _is_dearer(pitfalls: Pitfalls, i: int, cost: float) -> bool:
-    """Does it take more pulls to keep i from rising, at this cost, than from entering P?
+def _is_dearer(evidence: NamedTuple, now: Any, space: Space, state: State, pitfalls: Pitfalls, cost: float) -> bool:
+    """Does it take more pulls to keep the arm from rising, at this cost, than from entering P?
 
-    Asked where no arm above i has many more pulls than i: where one has, they serve other ends, and come for free.
+    Asked where no arm above it has many more pulls than it: where one has, they serve other ends, and come for free.
+    So do, of each, the pulls that it needs to be feasible itself.
     """
-    pulls = pitfalls.counts[i]
+    i = pitfalls.found[ARM]
+    if not pitfalls.own[i] > 0.0:
+        return False
+    rising, entering = pitfalls.counts[i] / cost, pitfalls.counts[i] / pitfalls.own[i]
     for j in range(pitfalls.share.shape[0]):
         if j != i and pitfalls.share[j] > 0.0:
             if pitfalls.counts[j] > BUSY * pitfalls.counts[i]:
                 return False
-            pulls += pitfalls.counts[j]
-    return bool(pitfalls.own[i] * pulls > cost * pitfalls.counts[i])
+            rising += pitfalls.counts[j] / cost
+            entering += _own_pulls(evidence, now, space, state, pitfalls, j)
+    return rising > entering
 
 
 @inner
-def _better_reason(space: Space, state: State, pitfalls: Pitfalls, i: int) -> int:
+def _better_reason(evidence: NamedTuple, now: Any, space: Space, state: State, pitfalls: Pitfalls, i: int) -> int:
     """An arm of O with fewer pulls than i that would rule it out with fewer pulls than the constraints do, or -1.
 
-    With N pulls of each, that j dominates i has evidence N g^2/4, for 2 N pulls; that i is outside P, for N of them,
-    what it has now. Counts that grew for the other reason hide it, as its cost is larger: j catches up.
+    For each unit of evidence, with g the least lead of j: dominance takes x pulls of i and m of j where x m/(x + m) is
+    2/g^2; m is what j needs anyway, or both are 4/g^2. Counts that grew for the other reason hide that.
     """
-    best, arm = 8.0 * pitfalls.own[i] / pitfalls.counts[i], -1
+    arm = -1
+    if pitfalls.plain or not pitfalls.own[i] > 0.0:
+        return arm
+    fewest = math.inf
     for k in range(pitfalls.found[SIZE]):
         j = pitfalls.front[k]
         if pitfalls.counts[j] < pitfalls.counts[i] and _could_dominate(space, state, j, i):
-            least = math.inf
+            gap = math.inf
             for c in range(space.compared):
-                least = min(least, max(0.0, pitfalls.points[j, c] - pitfalls.points[i, c]))
-            if least * least > best and least < math.inf:
-                best, arm = least * least, j
-    return arm if not pitfalls.plain else -1
+                gap = min(gap, pitfalls.points[j, c] - pitfalls.points[i, c])
+            if 0.0 < gap < math.inf:
+                m, least = _own_pulls(evidence, now, space, state, pitfalls, j), 2.0 / (gap * gap)
+                more = least * m / (m - least) if m >= 2.0 * least else 4.0 * least - m
+                if more < fewest and more < pitfalls.counts[i] / pitfalls.own[i]:
+                    fewest, arm = more, j
+    return arm
+
+
+@inner
+def _own_pulls(evidence: NamedTuple, now: Any, space: Space, state: State, pitfalls: Pitfalls, j: int) -> float:
+    """How many pulls an arm of O takes for each unit of evidence that it is feasible."""
+    cost = _crossing(evidence, now, space, state, pitfalls, j)
+    return pitfalls.counts[j] / cost if cost > 0.0 else 0.0
 
 
 # --- shares ----------------------------------------------------------------------------------------------------------

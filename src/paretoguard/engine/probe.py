@@ -18,13 +18,13 @@ from paretoguard.engine.evidence.parts import (
     pair_radius,
     prepare,
     radius,
-    ratio_bar,
     row_radius,
     undominated,
     undominated_below,
     weigh,
 )
 from paretoguard.engine.jit import entry, inner
+from paretoguard.engine.pitfalls import Pitfalls, mark_rivals
 from paretoguard.engine.space import Space
 from paretoguard.engine.state import CLOCK, State, present, weight_of
 from paretoguard.engine.stopping import closest_candidate, is_candidate
@@ -96,9 +96,12 @@ def several_dominators(evidence: NamedTuple, space: Space, state: State, i: int,
 
 
 @entry
-def needed_ratio(evidence: NamedTuple, space: Space, state: State) -> float:
-    """What likelihood ratios must reach; +inf where claims are looked at one by one."""
-    return float(ratio_bar(evidence, present(evidence, state), space, state))
+def ratio_dominators(
+    evidence: NamedTuple, space: Space, state: State, pitfalls: Pitfalls, i: int, members: NDArray[uint8]
+) -> None:
+    """Mark the arms that rule i out by likelihood ratio [K]: the one that does alone, all above i, or none."""
+    now = present(evidence, state)
+    mark_rivals(evidence, now, space, state, pitfalls, i, members)
 
 
 @entry
@@ -142,6 +145,7 @@ def progress(evidence: NamedTuple, space: Space, state: State, answer: NDArray[u
 
     - infeasible: weigh(i) / bar while the mean is outside P;
     - dominated: the most, over arms j, of the least of ((m^-(i,j) + w_ij) / w_ij)^2 and of what j has to be feasible;
+      1 where it is certain of several arms together;
     - optimal: the least of weigh(i) / bar while the mean is inside P, and of ((M^-(i,j) + w_ij) / w_ij)^2 over the
       arms j that the answer does not rule out;
     - undecided: the most of the three.
@@ -169,7 +173,7 @@ def _sided(evidence: NamedTuple, now: Any, space: Space, state: State, i: int, s
 
 @inner
 def _below_someone(evidence: NamedTuple, now: Any, space: Space, state: State, i: int) -> float:
-    most = 0.0
+    most = 1.0 if some_above(evidence, now, space, state, i, state.group) else 0.0
     for j in range(space.arms):
         if j != i and state.counts[j] > 0:
             value = dominated(evidence, now, space, state, i, j)

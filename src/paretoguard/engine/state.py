@@ -52,7 +52,7 @@ class State(NamedTuple):
     away: NDArray[float64]  # [noisy] scratch
     rhs: NDArray[float64]  # [m] right-hand sides given an arm's exact coordinates
     mark: NDArray[uint8]  # [K] scratch
-    group: NDArray[uint8]  # [K] scratch
+    group: NDArray[uint8]  # [K] scratch: arms to be looked at together
     work: Workspace
 
 

@@ -36,10 +36,10 @@ class Certified(Evidence):
         whole_bar = math.log(max(K * (K - 1), 1) / (share * delta))
         pair_bar = whole_bar - math.log(1.0 - several)
         if several > 0.0:
-            self.most_together = MOST_TOGETHER
+            self.most_together = min(MOST_TOGETHER, K - 1)
             self.together_bars = {
-                size: whole_bar + math.log(math.comb(K - 1, size) * (MOST_TOGETHER - 1) / (several * (K - 1)))
-                for size in range(2, min(MOST_TOGETHER, K - 1) + 1)
+                size: whole_bar + math.log(math.comb(K - 1, size) * (self.most_together - 1) / (several * (K - 1)))
+                for size in range(2, self.most_together + 1)
             }
         self.rho = RHO if expected is None else max(1.0, expected / K / (pair_bar + 2.0))
         self.sets = _sets(units) if order == "arrival" else []
@@ -112,6 +112,8 @@ class Certified(Evidence):
 
     def is_below_some(self, one: Moments, others: Sequence[Moments]) -> bool:
         """The least, over all ways to give each other arm a coordinate, of what it takes that none is above there."""
+        if not self.units.compared:
+            return False
         used = min(len(self.units.compared), len(others))
         needed = self.together_bars[len(others)] + used * self.penalty(one) + sum(map(self.penalty, others))
         ways = itertools.product(self.units.compared, repeat=len(others))

@@ -35,16 +35,17 @@ class Claims:
                 if j not in self.harmless[i] and evidence.is_undominated(i, j):
                     self.harmless[i].add(j)
                     is_new = True
-        return self._look_at_sets(evidence) or is_new
+        return self._look_at_sets(evidence, arm) or is_new
 
-    def _look_at_sets(self, evidence: Evidence) -> bool:
-        """Add the sets of arms at least one of which certainly dominates an arm; is any new?"""
-        arms, is_new = range(len(self.above)), False
-        for i in arms if evidence.most_together > 1 else ():
-            above = [j for j in arms if j != i and evidence.is_above(i, j)]
+    def _look_at_sets(self, evidence: Evidence, arm: int) -> bool:
+        """Add the sets of feasible arms at least one of which certainly dominates an arm; is any with `arm` new?"""
+        is_new = False
+        for i in range(len(self.above)) if evidence.most_together > 1 else ():
+            above = [j for j in sorted(self.feasible - {i}) if evidence.is_above(i, j)]
             sizes = range(2, evidence.most_together + 1)
             for chosen in (frozenset(few) for size in sizes for few in itertools.combinations(above, size)):
-                if chosen not in self.some[i] and evidence.is_dominated_by_some(i, sorted(chosen)):
+                is_known = chosen in self.some[i] or arm not in {i, *chosen}
+                if not is_known and evidence.is_dominated_by_some(i, sorted(chosen)):
                     self.some[i].add(chosen)
                     is_new = True
         return is_new
@@ -91,6 +92,4 @@ class Claims:
             new = {j for j in left if k in self.above[j] and not (k == i and j in self.above[i])}
             left -= new
             pending += new
-        safe = set(range(len(self.above))) - left
-        left -= {j for j in left if any(few <= safe for few in self.some[j])}
         return left <= self.infeasible

@@ -30,6 +30,7 @@ def evidence_of(units: Units, delta: Any, text: str, order: str) -> Evidence:
         is_apart = units.dependence.is_independent or len(units.compared) == 1
         if several > 0.0 and (counted == "asked" or units.is_learning or not is_apart):
             raise SettingsError(f"evidence {text!r}: several > 0 needs known scales, independence and order 'arrival'")
+        several = several if units.arms > 2 else 0.0
         return Certified(units, delta, _count(text, options.get("expected_samples", "None")), counted, several)
     if name == "lil" and counted == "asked":
         raise SettingsError("evidence 'lil' promises nothing of results counted in the order asked; use 'certified'")

@@ -13,13 +13,13 @@ from numpy.typing import NDArray
 from paretoguard.engine.claims import DOMINATED as DOMINATED_CODE
 from paretoguard.engine.claims import INFEASIBLE as INFEASIBLE_CODE
 from paretoguard.engine.claims import OPTIMAL as OPTIMAL_CODE
-from paretoguard.engine.claims import SEVERAL
 from paretoguard.engine.evidence.learnt import LEAST_PULLS
+from paretoguard.engine.pitfalls import new_pitfalls
 from paretoguard.engine.probe import (
     closest_rival,
     difference_limit,
     likeliest_dominator,
-    needed_ratio,
+    ratio_dominators,
     several_dominators,
 )
 from paretoguard.problem import STATUSES
@@ -159,22 +159,14 @@ def _better(direction: str) -> str:
 
 
 def _dominators(numbers: Snapshot, i: int, via: NDArray[int64]) -> list[int]:
-    """The arms of which at least one dominates i, where of none alone that is certain; else none.
-
-    By likelihood ratio several arms may do together what none does alone.
-    """
-    if via[i] == SEVERAL:
-        found = np.zeros(len(via), dtype=uint8)
-        several_dominators(numbers.evidence, numbers.space, numbers.state, i, found)
-        return np.flatnonzero(found).tolist()
-    needed = needed_ratio(numbers.evidence, numbers.space, numbers.state)
-    if via[i] >= 0 or math.isinf(needed):
+    """The arms of which at least one dominates i, where no chain leads to one; none where nothing says so."""
+    if via[i] >= 0:
         return []
-    means, counts = numbers.state.means, numbers.state.counts.astype(float)
-    gains = (means - means[i])[:, : numbers.space.compared].min(axis=1, initial=math.inf)
-    above = np.flatnonzero((numbers.state.optimal == 1) & (gains > 0))
-    costs = 0.5 * counts[i] * counts[above] / (counts[i] + counts[above]) * gains[above] ** 2
-    return above.tolist() if len(above) > 1 and costs.max() < needed else []
+    found, space = np.zeros(len(via), dtype=uint8), numbers.space
+    if not several_dominators(numbers.evidence, space, numbers.state, i, found):
+        memory = new_pitfalls(space, plain=False, catch_up=0.0)
+        ratio_dominators(numbers.evidence, space, numbers.state, memory, i, found)
+    return np.flatnonzero(found).tolist()
 
 
 def _why_below_some(numbers: Snapshot, i: int, dominators: Sequence[int]) -> dict[str, Any]:
@@ -198,9 +190,10 @@ def _ahead(numbers: Snapshot, gain: NDArray[float64], limits: Sequence[str] = ()
 
 
 def _why_dominated(numbers: Snapshot, i: int, via: NDArray[int64]) -> dict[str, Any]:
-    if dominators := _dominators(numbers, i, via):
+    dominators = _dominators(numbers, i, via)
+    if len(dominators) > 1:
         return _why_below_some(numbers, i, dominators)
-    chain = _chain(i, via)
+    chain = [i, *dominators] if dominators else _chain(i, via)
     if len(chain) == 1:  # certified earlier than now
         chain.append(likeliest_dominator(numbers.evidence, numbers.space, numbers.state, i))
     by = chain[-1]

@@ -44,6 +44,7 @@ from paretoguard.engine.evidence.parts import (
     gap_radius,
     is_steady,
     lead_radius,
+    looks_at_sets,
     moment,
     most_dominated,
     pair_radius,
@@ -105,8 +106,8 @@ class Certified:
 
     `expected_samples`, if given, fits the evidence to runs of about that length; the guarantee holds for any length.
     `order` is "arrival", or "asked" for results that are counted in the order they were asked for (see `Trial`).
-    `several` is the share of pairs' evidence that goes to claims that an arm is dominated by at least one of several:
-    `pitfall` makes them; objectives must be independent.
+    `several` is the share of the pairs' error probability that goes to claims that an arm is dominated by at least one
+    of several; objectives must be independent.
     """
 
     expected_samples: int | None = None
@@ -168,13 +169,13 @@ class Certified:
         )
 
     def _several(self, space: Space) -> float:
-        """The share of sets of arms."""
+        """The share of sets of arms: of three arms or more."""
         if self.several > 0.0 and (space.learnt.any() or not (space.independent or space.compared == 1)):
             raise SettingsError(
                 "evidence 'certified' with several > 0 needs objectives of known scale that are declared independent "
                 '(dependence = "independent"); declare that, or leave the option out'
             )
-        return float(self.several)
+        return float(self.several) if space.arms > 2 else 0.0
 
     def _pair_bars(self, pair_bar: float, space: Space) -> tuple[float, float, float]:
         """What "dominated" asks of each coordinate, "not dominated" of one, and of several together.
@@ -332,6 +333,11 @@ def _below_some(
     evidence: CertifiedLevels, now: Moment, space: Space, state: "State", i: int, members: NDArray[uint8]
 ) -> bool:
     return is_below_some(evidence, space, state, i, members)
+
+
+@looks_at_sets.register(CertifiedLevels)
+def _looks_at_sets(evidence: CertifiedLevels) -> bool:
+    return evidence.several.order.shape[0] > 0
 
 
 @pair_radius.register(CertifiedLevels)

@@ -81,11 +81,17 @@ def undominated_below(
 
 @part
 def below_some(evidence: NamedTuple, now: Any, space: Space, state: "State", i: int, members: "NDArray[uint8]") -> bool:
-    """Is it certified that i is dominated by at least one of these arms [K], also where by none of them alone?
+    """Is it certified that i is dominated by at least one of the arms marked [K], also where by none of them alone?
 
-    If so, only those that it takes stay marked. By default, no.
+    If so, only those that it takes stay marked; if not, the marks are of no use. By default, no.
     """
     raise TypeError(f"evidence {type(evidence).__name__} has no registered `below_some`")
+
+
+@part
+def looks_at_sets(evidence: NamedTuple) -> bool:
+    """Can `below_some` say yes? By default, no."""
+    raise TypeError(f"evidence {type(evidence).__name__} has no registered `looks_at_sets`")
 
 
 @part
@@ -161,6 +167,11 @@ def _in_any_case(evidence: NamedTuple, now: Any, space: Space, state: "State", i
 def _one_at_a_time(
     evidence: NamedTuple, now: Any, space: Space, state: "State", i: int, members: "NDArray[uint8]"
 ) -> bool:
+    return False
+
+
+@looks_at_sets.register(object)
+def _at_no_sets(evidence: NamedTuple) -> bool:
     return False
 
 

@@ -39,9 +39,10 @@ class Several(NamedTuple):
 def new_several(space: Space, bar: float, share: float) -> Several:
     """Each set of s arms out of the K - 1 others, s from 2 to MOST, has its part of `share` (K - 1) exp(-bar)."""
     others = space.arms - 1
+    sizes = range(2, min(MOST, others) + 1) if share > 0.0 else range(0)
     bars = np.full(MOST + 1, math.inf)
-    for size in range(2, min(MOST, others) + 1) if share > 0.0 else ():
-        bars[size] = bar + math.log(math.comb(others, size) * (MOST - 1) / (share * others))
+    for size in sizes:
+        bars[size] = bar + math.log(math.comb(others, size) * len(sizes) / (share * others))
     K, d = (space.arms, space.compared) if share > 0.0 else (0, 1)
     region = polyhedron(np.zeros((0, d)), np.zeros(0))
     order = np.zeros(K, dtype=int64)
@@ -52,7 +53,7 @@ def new_several(space: Space, bar: float, share: float) -> Several:
 def is_below_some(evidence: Any, space: Space, state: "State", i: int, members: NDArray[uint8]) -> bool:
     """Of the arms marked, two, three or more with most evidence alone; those not needed are unmarked."""
     several = evidence.several
-    if several.order.shape[0] == 0:
+    if several.order.shape[0] == 0 or space.compared == 0:
         return False
     size = min(MOST, _line_up(evidence, space, state, i, members))
     if size < 2:

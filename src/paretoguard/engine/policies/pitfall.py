@@ -1,8 +1,8 @@
 """pitfall: pull an arm of the easiest way to be wrong, drawn by its share of the information about it.
 
 At equilibrium every way that holds up the answer costs the same, which is what the optimal shares of samples are
-defined by; no learner, no rate, nothing to tune (information-directed selection: You, Qin, Wang, Yang 2023). Stopping
-is `engine.pitfalls`': when no way to be wrong is open. docs/pitfall.md derives it.
+defined by; no learner, no rate (information-directed selection: You, Qin, Wang, Yang 2023). Stopping is
+`engine.pitfalls`': when no way to be wrong is open. docs/pitfall.md derives it.
 """
 
 import math
