@@ -1,6 +1,7 @@
 """Which algorithm should be the default? `pitfall` beside `e-cape` with `certified`, in the ways that people use them.
 
-    python benchmarks/default.py             writes benchmarks/results/default.csv and the table of docs/pitfall.md
+    python benchmarks/default.py             goes on where it was stopped; writes benchmarks/results/default.csv and the
+                                             table of docs/pitfall.md
     python benchmarks/default.py --page      only the table
 
 Each line is one way to state or run a problem: as declared, with nothing known of how objectives depend on each other,
@@ -69,9 +70,11 @@ def priced(instance: pg.Instance) -> pg.Instance:
 
 
 def guarded(instance: pg.Instance) -> pg.Instance:
-    """The last objective only has to stay above the median arm's."""
+    """The last objective only has to stay above a level, in the widest gap between arms."""
     problem = instance.problem
-    last, level = list(problem.objectives)[-1], float(np.round(np.median(instance.means[:, -1]) - 0.05, 3))
+    last, values = list(problem.objectives)[-1], np.sort(instance.means[:, -1])
+    below = int(np.argmax(np.diff(values)))
+    level = float(np.round(0.5 * (values[below] + values[below + 1]), 3))
     return changed(instance, objectives={**problem.objectives, last: "guard"}, constraints=[f"{last} >= {level}"])
 
 
@@ -86,10 +89,13 @@ WAYS: dict[str, Any] = {
 }
 
 
-def measure() -> list[dict[str, Any]]:
-    found = []
+def measure() -> None:
+    found: list[Any] = list(rows.read(RESULTS)) if RESULTS.exists() else []
+    seen = {(row["way"], row["instance"]) for row in found}
     for way, state in WAYS.items():
         for name in NAMES:
+            if (way, name) in seen:
+                continue
             instance = state(pg.instances.load(name))
             batch = BATCH if way.startswith("batches") else 1
             settings: dict[str, Any] = {"evidence": "certified", "delta": DELTA, "runs": RUNS, "budget": BUDGET}
@@ -99,8 +105,8 @@ def measure() -> list[dict[str, Any]]:
             line |= {how: float(means[how]["mean"]) for how in HOW}
             line |= {"ratio": line["pitfall"] / line["e-cape"], "errors": float(means["pitfall"]["error_ecpsi"])}
             found.append({**line, "undecided": float(means["pitfall"]["undecided"])})
+            rows.write(found, RESULTS)
             print(way, name, {key: value for key, value in line.items() if key not in ("way", "instance")}, flush=True)
-    return found
 
 
 def fill(page: str, table: list[dict[str, str]]) -> str:
@@ -116,7 +122,7 @@ def fill(page: str, table: list[dict[str, str]]) -> str:
 
 def main() -> int:
     if "--page" not in sys.argv:
-        rows.write(measure(), RESULTS)
+        measure()
     PAGE.write_text(fill(PAGE.read_text(encoding="utf-8"), rows.read(RESULTS)), encoding="utf-8")
     return 0
 

@@ -4,6 +4,7 @@ Nothing is timed here: see benchmarks/speed.py.
 """
 
 import importlib
+import itertools
 import json
 import math
 import sys
@@ -19,9 +20,8 @@ BENCHMARKS = Path(__file__).parent.parent / "benchmarks"
 sys.path.insert(0, str(BENCHMARKS))  # they are scripts, not a package
 NAMES = ("naive", "speed", "steady", "table", "evidence", "outcomes", "units")
 naive, speed, steady, table, evidence, outcomes, units = map(importlib.import_module, NAMES)
-alternatives, asymptotics, bounds, game, live, pitfall, pitfall_time = map(
-    importlib.import_module, ("alternatives", "asymptotics", "bounds", "game", "live", "pitfall", "pitfall_time")
-)
+MORE = ("alternatives", "asymptotics", "bounds", "default", "game", "live", "pitfall", "pitfall_time")
+alternatives, asymptotics, bounds, default, game, live, pitfall, pitfall_time = map(importlib.import_module, MORE)
 
 SMALL = ["secukinumab", "explainability", "racing-5", "covboost:constrained=false"]
 LARGER = ["random:K=12,d=1,m=1", "random:K=30,d=2,m=0", "random:K=25,d=3,m=1,noise=bernoulli", "front:K=30,d=3"]
@@ -142,6 +142,9 @@ def test_the_page_on_pitfall_shows_what_was_measured() -> None:
     times = pitfall.rows.read(pitfall_time.RESULTS)
     assert pitfall_time.fill(page, times) == page
     assert max(float(row["times"]) for row in times) <= pitfall_time.BAR
+    ways = pitfall.rows.read(default.RESULTS)
+    assert default.fill(page, ways) == page
+    assert {(row["way"], row["instance"]) for row in ways} == set(itertools.product(default.WAYS, default.NAMES))
 
 
 @pytest.mark.parametrize(("p", "d"), [(3, 2), (6, 3), (5, 4)])
