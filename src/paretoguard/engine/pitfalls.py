@@ -280,11 +280,17 @@ def _rising_above(space: Space, state: State, pitfalls: Pitfalls, i: int, j: int
     """What it costs that i is not dominated by j."""
     if not _could_dominate(space, state, j, i):
         return 0.0
-    n, m, least = pitfalls.counts[i], pitfalls.counts[j], math.inf
-    for c in range(space.compared):
-        gap = max(0.0, pitfalls.points[j, c] - pitfalls.points[i, c])
-        least = min(least, gap)
+    n, m, least = pitfalls.counts[i], pitfalls.counts[j], max(0.0, _least_lead(pitfalls, i, j))
     return 0.5 * (n * m / (n + m)) * least * least if least < math.inf else math.inf
+
+
+@inner
+def _least_lead(pitfalls: Pitfalls, i: int, j: int) -> float:
+    """By how much j is better than i where it is least so; +inf where nothing noisy is compared."""
+    least = math.inf
+    for c in range(pitfalls.points.shape[1]):
+        least = min(least, pitfalls.points[j, c] - pitfalls.points[i, c])
+    return least
 
 
 @inner
@@ -401,9 +407,7 @@ def _better_reason(evidence: NamedTuple, now: Any, space: Space, state: State, p
     for k in range(pitfalls.found[SIZE]):
         j = pitfalls.front[k]
         if pitfalls.counts[j] < pitfalls.counts[i] and _could_dominate(space, state, j, i):
-            gap = math.inf
-            for c in range(space.compared):
-                gap = min(gap, pitfalls.points[j, c] - pitfalls.points[i, c])
+            gap = _least_lead(pitfalls, i, j)
             if 0.0 < gap < math.inf:
                 m, least = _own_pulls(evidence, now, space, state, pitfalls, j), 2.0 / (gap * gap)
                 more = least * m / (m - least) if m >= 2.0 * least else 4.0 * least - m

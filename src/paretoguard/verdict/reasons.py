@@ -14,6 +14,7 @@ from paretoguard.engine.claims import DOMINATED as DOMINATED_CODE
 from paretoguard.engine.claims import INFEASIBLE as INFEASIBLE_CODE
 from paretoguard.engine.claims import OPTIMAL as OPTIMAL_CODE
 from paretoguard.engine.evidence.learnt import LEAST_PULLS
+from paretoguard.engine.evidence.parts import ratio_bar
 from paretoguard.engine.pitfalls import new_pitfalls
 from paretoguard.engine.probe import (
     closest_rival,
@@ -163,10 +164,12 @@ def _dominators(numbers: Snapshot, i: int, via: NDArray[int64]) -> list[int]:
     if via[i] >= 0:
         return []
     found, space = np.zeros(len(via), dtype=uint8), numbers.space
-    if not several_dominators(numbers.evidence, space, numbers.state, i, found):
+    is_found = several_dominators(numbers.evidence, space, numbers.state, i, found)
+    by_ratio = ratio_bar.dispatch(type(numbers.evidence)) is not ratio_bar.dispatch(object)
+    if by_ratio and not is_found:  # else there is nothing to compile for
         memory = new_pitfalls(space, plain=False, catch_up=0.0)
         ratio_dominators(numbers.evidence, space, numbers.state, memory, i, found)
-    return np.flatnonzero(found).tolist()
+    return np.flatnonzero(found).tolist() if is_found or by_ratio else []
 
 
 def _why_below_some(numbers: Snapshot, i: int, dominators: Sequence[int]) -> dict[str, Any]:
