@@ -15,12 +15,13 @@ from numpy.typing import NDArray
 import paretoguard as pg
 from paretoguard.engine.evidence.glr import Glr
 from paretoguard.engine.jit import inner
-from paretoguard.engine.pitfalls import NONE, find_pitfall
+from paretoguard.engine.pitfalls import find_pitfall
 from paretoguard.engine.policies.game import Game, is_certain
 from paretoguard.engine.policies.parts import answer, decide, queue_unseen, restart, select
 from paretoguard.engine.policies.pitfall import Pitfall
 from paretoguard.engine.space import Space
 from paretoguard.engine.state import CLOCK, QUEUED, present, refresh
+from paretoguard.engine.ways import NONE
 
 
 class GameMemory(NamedTuple):

@@ -12,15 +12,16 @@ from paretoguard.engine.alternatives import alternative, nearest_alternative
 from paretoguard.engine.draws import DECISIONS, key, uniforms
 from paretoguard.engine.jit import entry
 from paretoguard.engine.loop import answer_now, decide_next, draw_reward, observe_result
-from paretoguard.engine.pitfalls import DOUBT, ENTERS, FALLS, LEAVES, RISES, find_pitfall
+from paretoguard.engine.pitfalls import find_pitfall
 from paretoguard.engine.state import new_state, present, refresh
+from paretoguard.engine.ways import DOUBT, ENTERS, FALLS, LEAVES, RISES
 from paretoguard.simulation.rewards import source
 from paretoguard.theory.bounds import lower_bound
 from random_problems import random_instance, with_unknown_scales
 from test_twin import EVIDENCE, twin_problem
 from twin import Twin
 from twin_evidence import TWINS, CertifiedTwin
-from twin_pitfall import Pitfall, rise
+from twin_pitfall import Pitfall, PlainPitfall, rise
 
 INF = math.inf
 
@@ -42,12 +43,13 @@ def compare(
     decisions: int,
     problem: pg.Problem | None = None,
     delta: float = 0.1,
+    task: str = "e-cpsi",
 ) -> None:
     """Step engine and twin together, as tests/test_twin.py does."""
     stated = problem or instance.problem
     space, drawn_from, made = stated.space(), source(instance), 0
     for run in range(10**6):
-        policy, levels = pg.policies.Pitfall().fit(space), EVIDENCE[evidence].fit(delta, space)
+        policy, levels = pg.policies.Pitfall(task=task).fit(space), EVIDENCE[evidence].fit(delta, space)
         state = new_state(space, key(seed, run))
         twin = TWINS.get(evidence, Twin)(twin_problem(stated), evidence, delta)
         row, statuses = np.zeros(space.objectives), np.zeros(space.arms, dtype=np.uint8)
@@ -61,7 +63,8 @@ def compare(
             else:
                 twin.prepare()
                 practical = math.log(max(1.0, math.log(twin.t)) / delta)
-                slow = Pitfall(twin, twin.row_bar if isinstance(twin, CertifiedTwin) else practical)
+                kind = Pitfall if task == "e-cpsi" else PlainPitfall
+                slow = kind(twin, twin.row_bar if isinstance(twin, CertifiedTwin) else practical)
                 allowed = slow.decisions(drawn(state.key, twin.t))
                 assert got in allowed, (
                     evidence,
@@ -98,6 +101,20 @@ def test_the_engine_decides_as_the_twin_does_with_certified_evidence() -> None:
         instance = random_instance(rng)
         problem = with_unknown_scales(rng, instance.problem) if number % 3 == 0 else None
         compare(instance, "certified", number, decisions=60, problem=problem)
+
+
+@pytest.mark.parametrize(("evidence", "wanted"), [("practical", 12), ("certified", 6)])
+def test_the_engine_decides_as_the_twin_does_on_the_plain_task(evidence: str, wanted: int) -> None:
+    compared = 0
+    for number in itertools.count():
+        instance = random_instance(np.random.default_rng([34, number]), arms=2 + number % 3)
+        space = instance.problem.space()
+        is_loose = np.any(space.tolerance > 0) or np.any(space.row_tolerance > 0)
+        if space.compared == space.objectives and not is_loose and len(space.region.b) <= 4:
+            compare(instance, evidence, number, decisions=60, task="cpsi")
+            compared += 1
+        if compared == wanted:
+            return
 
 
 @pytest.mark.slow
@@ -232,6 +249,18 @@ def test_outcomes_all_alike_starve_nobody(rate: float) -> None:
     )
     assert min(result.pulls.values()) >= math.isqrt(300 // 3) - 1
     assert {verdict.status for verdict in result.verdicts.values()} == {"infeasible" if rate == 0.0 else "undecided"}
+
+
+def test_arms_that_are_equal_at_first_starve_nobody() -> None:
+    """Equal arms leave O together; what is below them then costs nothing, and is pulled on unless others are, too."""
+    means = [[0.3, 0.35], [0.6, 0.5], [0.5, 0.6]]
+    problem = pg.Problem({"x": "max", "y": "max"}, arms=["a", "b", "c"], noise=pg.Bernoulli())
+    stuck = {}
+    for how in ("pitfall", "pitfall:explore=0", "pitfall:catch_up=0", "pitfall:explore=0,catch_up=0"):
+        study = pg.simulate(pg.Instance(problem, means), algorithms=how, runs=200, budget=50_000)
+        stuck[how] = study.summary()[0]["undecided"]
+    assert list(stuck.values())[:3] == [0.0, 0.0, 0.0]
+    assert 0.03 < stuck["pitfall:explore=0,catch_up=0"] < 0.2  # both others begin with (1, 1): 0.09
 
 
 def test_every_arm_is_pulled_as_often_as_the_root_of_the_time() -> None:

@@ -5,6 +5,9 @@ import math
 from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
+import numpy as np
+from numpy.typing import NDArray
+
 from twin import INF, Twin
 
 SAME = 1e-9  # costs that differ by less, relatively, tie
@@ -46,6 +49,47 @@ def _meeting_point(points: list[list[float]], counts: Sequence[float], i: int, r
         cost = counts[i] * (points[i][c] - x) ** 2
         tried.append((cost + sum(counts[j] * max(0.0, points[j][c] - x) ** 2 for j in rivals), x))
     return min(tried)[1]
+
+
+def join(
+    A: list[list[float]], b: list[float], points: list[list[float]], counts: Sequence[float], i: int, members: list[int]
+) -> Iterator[tuple[float, dict[int, float]]]:
+    """For each map of the members to coordinates: what it costs that i is in P and above every member there.
+
+    Tried is every set of tight rows, together with every number of highest members to be moved in each coordinate: the
+    cost of any point of P is too large at most, and that of the nearest one is among them.
+    """
+    d, matrix, bound = len(points[i]), np.array(A).reshape(len(A), len(points[i])), np.array(b)
+    tights = [rows for size in range(min(d, len(A)) + 1) for rows in itertools.combinations(range(len(A)), size)]
+    for chosen in itertools.product(range(d), repeat=len(members)):
+        rivals = [[j for j, place in zip(members, chosen, strict=True) if place == c] for c in range(d)]
+        ordered = [sorted(some, key=lambda j: -points[j][c]) for c, some in enumerate(rivals)]
+        best: tuple[float, dict[int, float]] = (INF, {i: 0.0})
+        for taken in itertools.product(*(range(len(some) + 1) for some in ordered)):
+            moved = [[i, *some[:k]] for some, k in zip(ordered, taken, strict=True)]
+            weights = np.array([sum(counts[a] for a in arms) for arms in moved])
+            sums = np.array([sum(counts[a] * points[a][c] for a in arms) for c, arms in enumerate(moved)])
+            for rows in tights:
+                x = _nearest(weights, sums / weights, matrix[list(rows)], bound[list(rows)])
+                if x is None or np.any(matrix @ x > bound + 1e-9):
+                    continue
+                parts = {i: sum(0.5 * counts[i] * (points[i][c] - x[c]) ** 2 for c in range(d))}
+                for j, c in zip(members, chosen, strict=True):
+                    parts[j] = 0.5 * counts[j] * max(0.0, points[j][c] - x[c]) ** 2
+                best = min(best, (sum(parts.values()), parts), key=lambda one: one[0])
+        yield best
+
+
+def _nearest(
+    weights: NDArray[Any], point: NDArray[Any], tight: NDArray[Any], bound: NDArray[Any]
+) -> NDArray[Any] | None:
+    """The point with these rows tight that is nearest, with these weights; None where the rows depend on each other."""
+    if len(tight) == 0:
+        return point
+    if np.linalg.matrix_rank(tight, tol=1e-9) < len(tight):
+        return None
+    spread = tight / weights
+    return np.asarray(point - spread.T @ np.linalg.solve(spread @ tight.T, tight @ point - bound))
 
 
 def _shares(parts: dict[int, float], alone: int) -> dict[int, float]:
@@ -174,6 +218,11 @@ class Pitfall:
             doubted = self.doubted(way.arm)
             if doubted is not None:
                 return [doubted]
+        return self.drawn(way, u)
+
+    @staticmethod
+    def drawn(way: Way, u: float) -> list[int]:
+        """The arm that a random number gives, by its share."""
         reached, arm = 0.0, -1
         for arm in sorted(way.shares):
             reached += way.shares[arm]
@@ -224,3 +273,36 @@ class Pitfall:
         others = [j for j in sorted(twin.C) if j != i and twin.counts[j] < twin.counts[i] ** 0.8]
         costs = [(self.falling(i, j), j) for j in others if self.falling(i, j) < math.log(twin.t)]
         return min(costs)[1] if costs else None
+
+
+class PlainPitfall(Pitfall):
+    """`pitfall:task=cpsi`: an arm outside O must be in P and undominated at once; why it is outside does not matter."""
+
+    def ways(self) -> Iterator[Way]:
+        twin, by_claim = self.twin, self.bar == INF
+        for way in super().ways():
+            if way.kind in ("leaves", "falls"):
+                yield way
+        members = sorted(twin.O)
+        for i in set(range(twin.problem.arms)) - twin.O:
+            if by_claim and i not in twin.F and twin.gamma[i] >= 0.0:
+                continue
+            if by_claim and (any(twin.m_minus(i, j) >= 0.0 for j in twin.O) or self.is_below_some(i)):
+                continue
+            found = list(join(twin.problem.A, twin.problem.b, self.points, twin.counts, i, members))
+            least = min(cost for cost, _ in found)
+            if self.is_open(least):
+                for cost, parts in found:
+                    if cost <= least * (1.0 + SAME) + NOTHING:
+                        yield Way(i, "rises", least, _shares(parts, i))
+
+    def pulled(self, way: Way, u: float) -> list[int]:
+        i = way.arm
+        above = (zip(self.points[i], self.points[j], strict=True) for j in self.twin.O)
+        from_below = way.kind == "rises" and any(all(x < y for x, y in pairs) for pairs in above)
+        doubted = None if from_below else self.doubted(i)
+        return [doubted] if doubted is not None else self.drawn(way, u)
+
+    def answer(self) -> list[int]:
+        twin = self.twin
+        return [1 if i in twin.O else 2 if i in twin.F else 3 for i in range(twin.problem.arms)]

@@ -15,7 +15,7 @@ import numpy as np
 from numpy import bool_, float64, int64
 from numpy.typing import NDArray
 
-from paretoguard.engine.jit import inner
+from paretoguard.engine.jit import aside, inner
 
 Floats = NDArray[float64]
 Integers = NDArray[int64]
@@ -67,7 +67,7 @@ def declare_empty(work: Workspace) -> None:
         work.multipliers[row] = 0.0
 
 
-@inner
+@aside
 def beyond_rows(A: Floats, rhs: Floats, x: Floats, work: Workspace) -> float:
     """Hold the most violated row, letting go of held rows whose weight would turn negative, until none is violated.
 

@@ -24,10 +24,11 @@ from paretoguard.engine.evidence.parts import (
     weigh,
 )
 from paretoguard.engine.jit import entry, inner
-from paretoguard.engine.pitfalls import Pitfalls, mark_rivals
+from paretoguard.engine.pitfalls import mark_rivals
 from paretoguard.engine.space import Space
 from paretoguard.engine.state import CLOCK, State, present, weight_of
 from paretoguard.engine.stopping import closest_candidate, is_candidate
+from paretoguard.engine.ways import Pitfalls
 
 FEASIBILITY, DOMINATION, NON_DOMINATION = 0, 1, 2  # the three kinds of claims
 

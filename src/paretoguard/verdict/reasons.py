@@ -15,7 +15,6 @@ from paretoguard.engine.claims import INFEASIBLE as INFEASIBLE_CODE
 from paretoguard.engine.claims import OPTIMAL as OPTIMAL_CODE
 from paretoguard.engine.evidence.learnt import LEAST_PULLS
 from paretoguard.engine.evidence.parts import ratio_bar
-from paretoguard.engine.pitfalls import new_pitfalls
 from paretoguard.engine.probe import (
     closest_rival,
     difference_limit,
@@ -23,6 +22,7 @@ from paretoguard.engine.probe import (
     ratio_dominators,
     several_dominators,
 )
+from paretoguard.engine.ways import new_pitfalls
 from paretoguard.problem import STATUSES
 from paretoguard.verdict.missing import open_claims
 from paretoguard.verdict.numbers import Snapshot, possible_slack, still, tightest

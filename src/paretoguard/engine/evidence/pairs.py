@@ -67,7 +67,7 @@ def in_coordinate(
     return max(by_sums, _by_rates(lead, evidence.rate[i, c], n, evidence.rate[j, c], m, needed))
 
 
-@inner
+@aside
 def _standardised(
     evidence: Any, space: Space, state: "State", i: int, j: int, c: int, lead: float, required: float
 ) -> float:
@@ -116,7 +116,7 @@ def in_some(evidence: Any, space: Space, state: "State", i: int, j: int) -> floa
     return best
 
 
-@inner
+@aside
 def in_some_correlated(evidence: Any, space: Space, state: "State", i: int, j: int) -> float:
     """The same where the coordinates have a known correlation R: a set counts l' R^-1 l of its leads l if R^-1 l >= 0.
 

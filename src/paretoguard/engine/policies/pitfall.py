@@ -18,11 +18,12 @@ from paretoguard.engine.claims import DOMINATED, INFEASIBLE, OPTIMAL
 from paretoguard.engine.draws import DECISIONS, uniforms
 from paretoguard.engine.evidence.parts import ratio_bar
 from paretoguard.engine.jit import inner
-from paretoguard.engine.pitfalls import NONE, Pitfalls, find_pitfall, forget, new_pitfalls
+from paretoguard.engine.pitfalls import find_pitfall
 from paretoguard.engine.policies.parts import answer, decide, queue_unseen, restart, select
 from paretoguard.engine.space import Space
 from paretoguard.engine.state import CLOCK, QUEUED, State, present, refresh
 from paretoguard.engine.stopping import partition
+from paretoguard.engine.ways import NONE, Pitfalls, forget, new_pitfalls
 from paretoguard.errors import SettingsError
 
 TASKS = ("e-cpsi", "cpsi")
