@@ -89,7 +89,7 @@ def test_a_row_that_an_exact_one_implies_only_without_its_tolerance_is_still_che
     assert not too_many(errors(pg.Instance(problem, [[10.05, 12.0]]), "certified", 0.05, budget=3_000), RUNS, 0.05)
 
 
-@pytest.mark.parametrize("algorithm", ["e-cape", "racing", "two-stage"])
+@pytest.mark.parametrize("algorithm", ["pitfall", "e-cape", "racing", "two-stage"])
 def test_answers_keep_their_level_for_every_algorithm(algorithm: str) -> None:
     instance = pg.instances.load("two-stage-gap:eps=2")
     assert not too_many(errors(instance, "certified", 0.1, budget=2_000, algorithm=algorithm), RUNS, 0.1)

@@ -181,7 +181,7 @@ def test_json_of_simulate_has_the_documented_fields_and_the_same_numbers_as_pyth
     arguments = ("--runs", "20", "--seed", "7", "--delta", "0.2", "--delta", "0.1")
     printed = json.loads(run("simulate", "simplex", *arguments, "--json").stdout)
     assert (printed["seed"], printed["runs"], printed["interrupted"]) == (7, 40, False)
-    expected = pg.simulate("simplex", algorithms="e-cape", runs=20, seed=7, delta=[0.2, 0.1]).summary()
+    expected = pg.simulate("simplex", algorithms="pitfall", runs=20, seed=7, delta=[0.2, 0.1]).summary()
     assert [list(row) for row in printed["summary"]] == [SUMMARY, SUMMARY]
     for row, other in zip(printed["summary"], expected, strict=True):
         assert {**row, "ns_per_sample": 0} == {**other, "ns_per_sample": 0}
@@ -253,7 +253,7 @@ def test_json_of_demo_stands_alone_on_stdout(tmp_path: Path) -> None:
     printed = json.loads(result.stdout)
     assert list(printed) == ["provenance", "result", "summary", "files"]
     assert printed["result"]["pareto"] == ["150mg"]
-    assert [row["algorithm"] for row in printed["summary"]] == ["e-cape", "uniform"]
+    assert [row["algorithm"] for row in printed["summary"]] == ["pitfall", "uniform"]
     assert all(Path(path).is_file() for path in printed["files"])
     assert "Best trade-offs" in result.stderr
 
@@ -264,7 +264,7 @@ REFUSED = {
     "simulate nowhere.toml": "there is no file 'nowhere.toml', and no instance of that name; instances: covboost,",
     "simulate simplx": "did you mean 'simplex'?",
     "simulate random:K=0": "parameter 'K'",
-    "simulate simplex --algorithm ecape": "algorithm 'ecape' is not one of those built: e-cape",
+    "simulate simplex --algorithm ecape": "algorithm 'ecape' is not one of those built: pitfall, e-cape",
     "simulate simplex --evidence maybe": "evidence 'maybe'",
     "simulate simplex --delta 2": "delta is 2.0",
     "simulate simplex --delta small": "--delta is 'small'",

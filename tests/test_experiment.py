@@ -80,7 +80,13 @@ def test_an_experiment_pulls_what_a_trial_pulls(n: int) -> None:
 
 @pytest.mark.parametrize(
     ("algorithm", "evidence"),
-    [("e-cape", "certified"), ("two-stage", "practical"), ("racing", "practical"), ("game-cpsi", "glr")],
+    [
+        ("pitfall", "certified"),
+        ("e-cape", "practical"),
+        ("two-stage", "practical"),
+        ("racing", "practical"),
+        ("game-cpsi", "glr"),
+    ],
 )
 def test_whoever_opens_the_ledger_has_the_same_state(algorithm: str, evidence: str) -> None:
     """After any change a new fold of the ledger decides as the process that made it, with all that algorithms keep."""
@@ -102,7 +108,7 @@ def test_whoever_opens_the_ledger_has_the_same_state(algorithm: str, evidence: s
 @pytest.mark.parametrize(
     ("algorithm", "evidence"),
     [
-        ("e-cape", "certified"),
+        ("pitfall", "certified"),
         *(pytest.param(name, "practical", marks=pytest.mark.slow) for name in ("e-cape", "two-stage", "racing")),
     ],
 )
@@ -113,7 +119,7 @@ def test_the_engine_works_in_a_long_ledger_as_the_trial_does_step_by_step(
     if order == "asked" and evidence == "practical":
         return
     chance, sample, waiting = random.Random(5), rewards(), list[pg.Ticket]()
-    seconds = 1e-3 if order == "arrival" and algorithm == "e-cape" else None
+    seconds = 1e-3 if order == "arrival" and algorithm == "pitfall" else None
     experiment = begin(algorithm=algorithm, evidence=evidence, delta=0.2, order=order, ticket_seconds=seconds)
     for _ in range(300):
         what = chance.random()

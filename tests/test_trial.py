@@ -40,7 +40,7 @@ def test_identify_answers_with_certified_evidence_by_default() -> None:
     assert result.to_dict()["verdicts"]["75mg"]["status"] == "optimal"
 
 
-@pytest.mark.parametrize("algorithm", ["e-cape", "uniform", "racing", "two-stage"])
+@pytest.mark.parametrize("algorithm", ["pitfall", "e-cape", "uniform", "racing", "two-stage"])
 @pytest.mark.parametrize("budget", [1, 2, 3, 4, 17, 18])
 def test_the_budget_is_never_exceeded_and_the_rest_is_undecided(algorithm: str, budget: int) -> None:
     asked = []

@@ -26,7 +26,7 @@ from paretoguard.problem import Problem
 from paretoguard.problem.classes import find_class
 
 FINITE_SAMPLE, ASYMPTOTIC, HEURISTIC = "finite-sample", "asymptotic", "heuristic"
-DEFAULT_ALGORITHM, DEFAULT_EVIDENCE = "e-cape", "certified"
+DEFAULT_ALGORITHM, DEFAULT_EVIDENCE = "pitfall", "certified"
 ORDERS = {
     "arrival": "results are counted as they arrive: which of several outstanding ones comes first, or never comes, "
     "does not depend on their values",
@@ -60,7 +60,7 @@ class Evidence(Protocol):
         """The kernel record for one problem and one delta."""
 
 
-ALGORITHMS: dict[str, type] = {kind.name: kind for kind in (ECape, Pitfall, TwoStage, Racing, Uniform, Game)}
+ALGORITHMS: dict[str, type] = {kind.name: kind for kind in (Pitfall, ECape, TwoStage, Racing, Uniform, Game)}
 EVIDENCE: dict[str, type] = {kind.name: kind for kind in (Certified, Practical, Lil, HansonWright, Theorem, Glr)}
 
 

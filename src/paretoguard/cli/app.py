@@ -13,7 +13,7 @@ from paretoguard.version import __version__
 EXAMPLES = """[bold]Examples[/bold]
   paretoguard demo
   paretoguard run examples/dose-finding.toml
-  paretoguard simulate secukinumab covboost --algorithm e-cape,uniform
+  paretoguard simulate secukinumab covboost --algorithm pitfall,uniform
   paretoguard plan secukinumab
   paretoguard create examples/dose-finding.toml, then ask, tell, status
   paretoguard paper

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from paretoguard.simulation.study import Study
     from paretoguard.verdict import Result
 
-INSTANCE, ALGORITHMS, EVIDENCE, DELTA, RUNS = "secukinumab", ["e-cape", "uniform"], "practical", 0.1, 100
+INSTANCE, ALGORITHMS, EVIDENCE, DELTA, RUNS = "secukinumab", ["pitfall", "uniform"], "practical", 0.1, 100
 
 EXAMPLES = """[bold]Examples[/bold]
   paretoguard demo
@@ -41,7 +41,7 @@ def demo(
     if json:
         screen = aside
     instance = pg.instances.load(INSTANCE)
-    trial = pg.Trial(instance.problem, delta=DELTA, algorithm="e-cape", evidence=EVIDENCE, seed=seed)
+    trial = pg.Trial(instance.problem, delta=DELTA, algorithm=ALGORITHMS[0], evidence=EVIDENCE, seed=seed)
     _introduce(screen, instance)
     drive(trial, pg.sampler(instance, seed=seed, run=0), aside)
     result = trial.result(simulated=True)
@@ -84,6 +84,6 @@ def _compare(instance: "Instance", seed: int, screen: "Console", aside: "Console
     study.plot(path)
     screen.print(f"picture: {path}", soft_wrap=True)
     adaptive, uniform = (row["mean"] for row in study.summary())
-    screen.print(f"uniform took {uniform / adaptive:.1f} times as many samples as e-cape.", style="bold")
-    screen.print("All four: paretoguard simulate secukinumab --algorithm e-cape,two-stage,racing,uniform")
+    screen.print(f"uniform took {uniform / adaptive:.1f} times as many samples as {ALGORITHMS[0]}.", style="bold")
+    screen.print("Others: paretoguard simulate secukinumab --algorithm pitfall,e-cape,two-stage,racing,uniform")
     return study

@@ -17,7 +17,7 @@ Budget = Annotated[
 ]
 
 # What shells complete; written down here, because loading the parts takes seconds.
-ALGORITHMS = ("e-cape", "pitfall", "two-stage", "racing", "uniform", "game-cpsi")
+ALGORITHMS = ("pitfall", "e-cape", "two-stage", "racing", "uniform", "game-cpsi")
 EVIDENCE = ("certified", "practical", "lil", "hanson-wright", "theorem", "glr")
 ORDERS = ("arrival", "asked")
 
@@ -36,7 +36,7 @@ Algorithm = Annotated[
     str | None,
     typer.Option(
         metavar="NAME",
-        help="What chooses the next arm. \\[default: the file's, else e-cape]",
+        help="What chooses the next arm. \\[default: the file's, else pitfall]",
         autocompletion=completing(ALGORITHMS),
     ),
 ]
@@ -58,8 +58,8 @@ Algorithms = Annotated[
     list[str] | None,
     typer.Option(
         metavar="NAME",
-        help="What chooses the next arm: e-cape, pitfall, two-stage, racing, uniform, game-cpsi; repeat it, or use "
-        "commas. \\[default: the file's, else e-cape]",
+        help="What chooses the next arm: pitfall, e-cape, two-stage, racing, uniform, game-cpsi; repeat it, or use "
+        "commas. \\[default: the file's, else pitfall]",
         autocompletion=completing(ALGORITHMS),
     ),
 ]

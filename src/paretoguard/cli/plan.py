@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 EXAMPLES = """[bold]Examples[/bold]
   paretoguard plan secukinumab
   paretoguard plan hopeful.toml cautious.toml --budget 3000 --batch 24
-  paretoguard plan examples/dose-finding.toml --algorithm e-cape,uniform --json
+  paretoguard plan examples/dose-finding.toml --algorithm pitfall,uniform --json
 
 Ctrl-C shows what was known by then, and exits with 130."""
 SHOWN = 6  # difficulties
@@ -54,6 +54,7 @@ def plan(
     the samples of each algorithm, how often each arm is returned, errors, and how much stays undecided.
     """
     from paretoguard.cli.screen import answers, print_json, remarks
+    from paretoguard.settings import DEFAULT_ALGORITHM, DEFAULT_EVIDENCE
 
     check_picture(plot)
     found = [find(text) for text in problems]
@@ -66,8 +67,8 @@ def plan(
     }
     scenarios, interrupted = _work_out(
         [one.instance for one in found],
-        algorithms=items(algorithm or [shared(found, "algorithm", "e-cape")]),
-        evidence=evidence or shared(found, "evidence", "certified"),
+        algorithms=items(algorithm or [shared(found, "algorithm", DEFAULT_ALGORITHM)]),
+        evidence=evidence or shared(found, "evidence", DEFAULT_EVIDENCE),
         **design,
     )
     if interrupted:

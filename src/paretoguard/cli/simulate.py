@@ -28,10 +28,10 @@ if TYPE_CHECKING:
     from paretoguard.simulation.study import Study
 
 EXAMPLES = """[bold]Examples[/bold]
-  paretoguard simulate secukinumab --algorithm e-cape,uniform
+  paretoguard simulate secukinumab --algorithm pitfall,uniform
   paretoguard simulate examples/dose-finding.toml --delta 0.1,0.01 --runs 1000
   paretoguard simulate simplex cube --out study.npz --plot runs.png
-  paretoguard simulate covboost --algorithm e-cape,two-stage --runs 1 --trace run.png
+  paretoguard simulate covboost --algorithm pitfall,e-cape --runs 1 --trace run.png
   paretoguard simulate two-stage-gap:eps=0.05 random:K=20,d=2,seed=3 --json
 
 Ctrl-C shows and saves the runs that had finished, and exits with 130."""
@@ -60,13 +60,15 @@ def simulate(
     Run number r sees the same measurements whatever the algorithm. Settings in a file (delta, algorithm, evidence,
     budget, seed) hold unless an option says otherwise.
     """
+    from paretoguard.settings import DEFAULT_ALGORITHM
+
     check_writable(out, csv)
     check_picture(plot)
     check_picture(trace)
     found = [find(text) for text in problems]
     study, interrupted = _simulate(
         [one.instance for one in found],
-        algorithms=items(algorithm or [shared(found, "algorithm", "e-cape")]),
+        algorithms=items(algorithm or [shared(found, "algorithm", DEFAULT_ALGORITHM)]),
         evidence=items(evidence or [shared(found, "evidence", "practical")]),
         delta=numbers(delta or [str(shared(found, "delta", 0.1))], "delta"),
         runs=runs,

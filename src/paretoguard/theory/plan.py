@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from paretoguard import settings
 from paretoguard.errors import Interrupted, ProblemError
 from paretoguard.problem import Instance
 from paretoguard.simulation.progress import progress
@@ -52,8 +53,8 @@ class Scenario:
 def plan(
     instances: Simulated | Sequence[Simulated],
     *,
-    algorithms: Sequence[Any] = ("e-cape",),
-    evidence: Any = "certified",
+    algorithms: Sequence[Any] = (settings.DEFAULT_ALGORITHM,),
+    evidence: Any = settings.DEFAULT_EVIDENCE,
     delta: float = 0.05,
     runs: int = 200,
     budget: int | None = None,
