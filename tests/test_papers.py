@@ -2,6 +2,8 @@
 
 import dataclasses
 import json
+import subprocess
+import sys
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -13,7 +15,7 @@ from typer.testing import CliRunner
 import paretoguard as pg
 from paretoguard.cli.app import app
 from paretoguard.cli.paper import FOLDER
-from paretoguard.papers import NAMES, bounds, choices, errors, folder
+from paretoguard.papers import NAMES, bounds, choices, errors, folder, warming
 from paretoguard.papers.outcome import Line, Outcome, read
 from paretoguard.papers.racing import predicted
 from paretoguard.report.solids import corners, faces
@@ -124,6 +126,39 @@ def test_a_result_is_written_whole_or_not_at_all(tmp_path: Path) -> None:
     with pytest.raises(KeyboardInterrupt):
         folder.keep("racing", dataclasses.replace(good, rows=[{"samples": 8}], draw=interrupted), tmp_path, 1.0)
     assert {path.name: path.read_bytes() for path in tmp_path.iterdir()} == before
+
+
+def test_kernels_are_compiled_beside_by_runs_of_every_kind(monkeypatch: pytest.MonkeyPatch) -> None:
+    efforts: list[Any] = []
+    names: list[str] = []
+
+    def chosen(name: str) -> Any:
+        names.append(name)
+        return SimpleNamespace(reproduce=efforts.append)
+
+    monkeypatch.setattr(warming, "script", chosen)
+    warming.main()
+    assert names == list(reversed(NAMES))
+    assert {effort.runs(500) for effort in efforts} == {2}
+    assert all(list(effort.first(["a", "b", "c"])) == ["a", "b", "c"] for effort in efforts)
+
+
+def test_who_compiles_beside_does_not_outlive_the_results(monkeypatch: pytest.MonkeyPatch) -> None:
+    begun: list[subprocess.Popen[bytes]] = []
+    start = subprocess.Popen
+
+    def sleep(words: list[str], **streams: Any) -> subprocess.Popen[bytes]:
+        assert words[1:] == ["-m", "paretoguard.papers.warming"]
+        begun.append(start([sys.executable, "-c", "import time; time.sleep(600)"], **streams))
+        return begun[-1]
+
+    monkeypatch.setattr(subprocess, "Popen", sleep)
+    with warming.warming():
+        assert begun[0].poll() is None
+    assert begun[0].poll() is not None
+    monkeypatch.setattr(warming, "cache_folder", lambda: None)
+    with warming.warming():
+        assert len(begun) == 1  # machine code cannot be shared
 
 
 def quick(name: str, *, stop: bool = False) -> Any:

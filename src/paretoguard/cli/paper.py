@@ -1,6 +1,7 @@
 """`paretoguard paper`: the paper's results again, ours beside theirs."""
 
 import time
+from contextlib import nullcontext
 from dataclasses import asdict
 from pathlib import Path
 from tempfile import mkdtemp
@@ -21,7 +22,7 @@ EXAMPLES = """[bold]Examples[/bold]
   paretoguard paper --smoke
 
 Results are the same on every machine; only files *.timing.csv differ. Ctrl-C keeps the results that had finished."""
-SMOKE = (
+SMOKE_HELP = (
     "A few runs of each kind, of NAME or else of all results, written to a temporary folder: does it work? Takes "
     "some seconds; the first time, when kernels are compiled, some minutes."
 )
@@ -44,8 +45,8 @@ def paper(
             autocompletion=_names,
         ),
     ] = None,
-    every: Annotated[bool, typer.Option("--all", help="All results, at full size: half an hour to an hour.")] = False,
-    smoke: Annotated[bool, typer.Option("--smoke", help=SMOKE)] = False,
+    every: Annotated[bool, typer.Option("--all", help="All results, at full size: about half an hour.")] = False,
+    smoke: Annotated[bool, typer.Option("--smoke", help=SMOKE_HELP)] = False,
     out: Annotated[
         Path | None, typer.Option(metavar="DIR", help="Where files go. \\[default: papers/kone2025]")
     ] = None,
@@ -58,7 +59,8 @@ def paper(
     """
     from paretoguard.cli.screen import print_json, remarks
     from paretoguard.papers import NAMES, script
-    from paretoguard.papers.outcome import Effort
+    from paretoguard.papers.outcome import SMOKE, Effort
+    from paretoguard.papers.warming import warming
 
     if name is not None and every:
         raise fail("both a NAME and --all were given; give one of them")
@@ -66,11 +68,13 @@ def paper(
         _list(json)
         return
     scripts = {one: script(one) for one in (NAMES if name is None else [name])}
-    folder, effort = _folder(out, smoke), Effort(smoke, threads, lambda what: remarks().print(f"  {what}"))
+    size = SMOKE if smoke else {}
+    folder, effort = _folder(out, smoke), Effort(**size, threads=threads, say=lambda what: remarks().print(f"  {what}"))
     found: dict[str, Any] = {}
     try:
-        for one, module in scripts.items():
-            found[one] = _reproduce(one, module, folder, effort, json)
+        with warming() if every and not smoke else nullcontext():
+            for one, module in scripts.items():
+                found[one] = _reproduce(one, module, folder, effort, json)
     except KeyboardInterrupt:
         remarks().print(f"interrupted; finished: {', '.join(found) or 'none'}")
     interrupted = len(found) < len(scripts)

@@ -56,14 +56,14 @@ def reproduce(effort: Effort) -> Outcome:
         effort.say(name)
         instance = load(name)
         choices = _choices(instance)
-        done: dict[int, Study] = {}
+        done: dict[Any, Study] = {}
         for choice, settings in choices.items():
             for one in settings:
-                if id(one) not in done:  # most choices leave e-cAPE as it is
+                if _kind(one) not in done:  # most choices leave e-cAPE as it is
                     more: dict[str, Any] = {"runs": effort.runs(RUNS), "budget": BUDGET, "threads": effort.threads}
-                    done[id(one)] = simulate(**one, **more)
-                    timing += [{"choice": choice, **row} for row in timing_rows(done[id(one)])]
-            found = [done[id(one)] for one in settings]
+                    done[_kind(one)] = simulate(**one, **more)
+                    timing += [{"choice": choice, **row} for row in timing_rows(done[_kind(one)])]
+            found = [done[_kind(one)] for one in settings]
             rows.append({"instance": name, "choice": choice, **_costs([summary_rows(study)[0] for study in found])})
     rows = as_written(rows)
     return Outcome(rows, lines(rows), partial(draw_choices, rows), timing)
@@ -86,6 +86,11 @@ def _choices(instance: Instance) -> dict[str, list[dict[str, Any]]]:
         "g = 4f": both(evidence=Wider(factor=4.0)),
         "g = 10f": both(evidence=Wider(factor=10.0)),
     }
+
+
+def _kind(settings: Mapping[str, Any]) -> tuple[Any, ...]:
+    """What tells one simulation from another."""
+    return settings["instance"].name, settings["algorithms"], settings["delta"], settings.get("evidence")
 
 
 def _costs(found: Sequence[Mapping[str, Any]]) -> dict[str, float]:

@@ -103,7 +103,8 @@ def _runs(name: str, folder: Path) -> str:
     if "runs" in rows[0]:
         counts = sorted({int(row["runs"]) for row in rows})
     else:
-        counts = [1 + max(int(row["run"]) for row in rows)]
+        last = {row["instance"]: int(row["run"]) for row in rows}  # runs are in order
+        counts = sorted({1 + run for run in last.values()})
     return f"{counts[0]:,}" if len(counts) == 1 else f"{counts[0]:,} to {counts[-1]:,}"
 
 

@@ -13,24 +13,25 @@ if TYPE_CHECKING:
 
 Rows = Sequence[Mapping[str, Any]]
 YES, NO, OPEN = "yes", "no", "–"
-SMOKE_RUNS, SMOKE_ITEMS = 4, 2
+SMOKE = {"most_runs": 4, "most_items": 2}  # just enough to see that it works
 
 
 @dataclass(frozen=True)
 class Effort:
-    """How much to simulate: everything, or just enough to see that it works; threads change no number."""
+    """How much to simulate: everything, or no more than so many runs and items; threads change no number."""
 
-    smoke: bool = False
+    most_runs: int | None = None
+    most_items: int | None = None
     threads: int | None = None
     say: Callable[[str], None] = lambda what: None  # told what is simulated next, where that takes long
 
     def runs(self, full: int) -> int:
         """So many runs of each kind."""
-        return min(full, SMOKE_RUNS) if self.smoke else full
+        return full if self.most_runs is None else min(full, self.most_runs)
 
     def first(self, items: Sequence[str]) -> Sequence[str]:
         """All of them, or just the first few."""
-        return items[:SMOKE_ITEMS] if self.smoke else items
+        return items[: self.most_items]
 
 
 @dataclass(frozen=True)
