@@ -177,8 +177,8 @@ REFUSED = [
     ("test_extending:make.<locals>.My", "was defined inside a function"),
     (HORIZON, "has no fit(space); is it evidence?"),
     ("e-cape:Own", "'e-cape' has no option 'Own'"),
-    ("my-module:Own", "'my-module:Own' is not one of those built: e-cape"),
-    ("module:option=1", "'module:option=1' is not one of those built: e-cape"),
+    ("my-module:Own", "'my-module:Own' is not one of those built: pitfall, e-cape"),
+    ("module:option=1", "'module:option=1' is not one of those built: pitfall, e-cape"),
     ("uniforn", "did you mean 'uniform'?"),
 ]
 

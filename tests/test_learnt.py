@@ -72,7 +72,7 @@ def test_the_unit_does_not_matter(factor: float) -> None:
 
 
 def test_less_noise_needs_fewer_samples_and_nothing_is_claimed_before_the_least() -> None:
-    quiet, loud = (pg.identify(problem(), jitter(MEANS, spread)).samples for spread in (0.1, 3.0))
+    quiet, loud = (pg.identify(problem(), jitter(MEANS, spread)).samples for spread in (0.1, 10.0))
     assert quiet < loud / 5
     trial = pg.Trial(problem())
     sample = jitter(MEANS, 1e-3)

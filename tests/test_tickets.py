@@ -38,7 +38,7 @@ def test_asking_for_one_arm_at_a_time_is_as_taking_the_next_arm() -> None:
 def test_batches_are_those_of_a_simulation(algorithm: str) -> None:
     how: dict[str, Any] = {"evidence": "practical", "delta": 0.1}
     study = pg.simulate(instance(), algorithms=algorithm, runs=1, seed=4, batch=8, **how)
-    trial, sample = pg.Trial(problem(), algorithm=algorithm, **how), pg.sampler(instance(), seed=4)
+    trial, sample = pg.Trial(problem(), algorithm=algorithm, seed=4, **how), pg.sampler(instance(), seed=4)
     while tickets := trial.ask(8):
         for ticket in tickets:
             trial.tell(ticket, sample(ticket.arm))

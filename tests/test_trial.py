@@ -194,6 +194,16 @@ def test_nothing_is_certain_of_arms_never_pulled() -> None:
             assert trial.statuses() == {"a": "undecided", "b": "undecided"}
 
 
+@pytest.mark.parametrize("algorithm", ["pitfall", "e-cape"])
+@pytest.mark.parametrize("evidence", ["certified", "practical"])
+def test_what_is_below_equal_exact_arms_is_dominated(algorithm: str, evidence: str) -> None:
+    problem = pg.Problem({"x": "max"}, arms=["a", "b", "c"], noise=pg.Exact())
+    values = {"a": 1.0, "b": 1.0, "c": 0.0}
+    result = pg.identify(problem, lambda arm: {"x": values[arm]}, algorithm=algorithm, evidence=evidence, budget=20)
+    assert result.stopped == "answered"
+    assert {verdict.status for verdict in result.verdicts.values()} == {"dominated"}
+
+
 def test_equal_exact_arms_dominate_each_other_at_any_look() -> None:
     trial = pg.Trial(pg.Problem({"x": "max"}, arms=["a", "b"], noise=pg.Exact()))
     for arm in ("a", "b"):

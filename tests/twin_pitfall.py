@@ -162,6 +162,11 @@ class Pitfall:
         for i in set(range(twin.problem.arms)) - twin.O:
             if by_claim and i not in twin.F and twin.gamma[i] >= 0.0:
                 continue
+            exact = twin.problem.compared_exact_places
+            if not self.points[i] and any(
+                all(twin.means[i][c] <= twin.means[j][c] for c in exact) for j in twin.C if j != i
+            ):
+                continue  # what is compared is exact: any candidate will do, as equal arms are both outside O
             if by_claim and (any(twin.m_minus(i, j) >= 0.0 for j in twin.O) or self.is_below_some(i)):
                 continue
             own = 0.0 if i in twin.F else self.crossing(i)
@@ -202,6 +207,8 @@ class Pitfall:
         if not ways:
             return [[]]
         fewest = min(twin.counts)
+        if any(twin.problem.learnt) and fewest < 30:
+            return [[twin.counts.index(fewest)]]
         if fewest * fewest * twin.problem.arms < twin.t:
             return [[twin.counts.index(fewest)]]
         least = min(way.cost for way in ways)

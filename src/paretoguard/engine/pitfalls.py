@@ -19,10 +19,11 @@ from numpy import uint8
 from numpy.typing import NDArray
 
 from paretoguard.engine.doubt import doubt, is_dearer, rises_from_below
-from paretoguard.engine.evidence.parts import below_some, dominated, ratio_bar, undominated
+from paretoguard.engine.evidence.parts import below_some, dominated, is_steady, ratio_bar, undominated
 from paretoguard.engine.jit import inner
 from paretoguard.engine.space import Space
 from paretoguard.engine.state import State, weight_of
+from paretoguard.engine.stopping import is_candidate
 from paretoguard.engine.ways import (
     ARM,
     ENTERS,
@@ -33,6 +34,7 @@ from paretoguard.engine.ways import (
     RISES,
     SIZE,
     Pitfalls,
+    could_dominate,
     crossing,
     falling,
     look,
@@ -85,17 +87,90 @@ def _weakest_member(
 def _weakest_pair(
     evidence: NamedTuple, now: Any, space: Space, state: State, pitfalls: Pitfalls, bar: float, least: float
 ) -> float:
-    """The least cost, below `least`, of an arm of O that becomes dominated by another."""
+    """The least cost, below `least`, of an arm of O that becomes dominated by another.
+
+    A row, the least open cost of one arm, changes with the results of its arm, and by each other arm with results.
+    Where nothing else changes it, rows are remembered, from below: O(|O| d), and one or two rows worked out anew.
+    """
+    if (bar == math.inf and not is_steady(evidence)) or state.covariance.shape[1] > 0:
+        for k in range(pitfalls.found[SIZE]):
+            pitfalls.stamp[pitfalls.front[k]] = -1
+    _mend_rows(evidence, now, space, state, pitfalls, bar)
+    while True:
+        arm, lowest = -1, least
+        for k in range(pitfalls.found[SIZE]):
+            i = pitfalls.front[k]
+            if pitfalls.fall[i] < lowest:
+                arm, lowest = i, pitfalls.fall[i]
+        if arm < 0:
+            return least
+        if pitfalls.to[arm] >= 0:
+            take(pitfalls, FALLS, arm, pitfalls.to[arm])
+            return lowest
+        _work_out_row(evidence, now, space, state, pitfalls, bar, arm)
+
+
+@inner
+def _mend_rows(evidence: NamedTuple, now: Any, space: Space, state: State, pitfalls: Pitfalls, bar: float) -> None:
+    """Make the remembered rows bounds from below again, and know those by no arm that has new results."""
+    for i in range(space.arms):
+        if state.optimal[i] == 0:
+            pitfalls.stamp[i] = -1
+        elif pitfalls.stamp[i] == -1:
+            pitfalls.fall[i] = -math.inf
+            pitfalls.to[i] = -1
+    for k in range(pitfalls.found[SIZE]):
+        j = pitfalls.front[k]
+        if pitfalls.stamp[j] == state.stamp[j]:
+            continue
+        pitfalls.stamp[j] = state.stamp[j]
+        pitfalls.fall[j] = -math.inf
+        pitfalls.to[j] = -1
+        for other in range(pitfalls.found[SIZE]):
+            i = pitfalls.front[other]
+            if i != j and pitfalls.fall[i] > -math.inf:
+                _compare(evidence, now, space, state, pitfalls, bar, i, j)
     for k in range(pitfalls.found[SIZE]):
         i = pitfalls.front[k]
-        for other in range(pitfalls.found[SIZE]):
-            j = pitfalls.front[other]
-            if j != i:
-                cost = falling(space, state, pitfalls, i, j)
-                if cost < least and (bar < math.inf or not undominated(evidence, now, space, state, i, j) >= 0.0):
-                    least = cost
-                    take(pitfalls, FALLS, i, j)
-    return least
+        if pitfalls.to[i] >= 0 and state.optimal[pitfalls.to[i]] == 0:
+            pitfalls.to[i] = -1
+
+
+@inner
+def _compare(
+    evidence: NamedTuple, now: Any, space: Space, state: State, pitfalls: Pitfalls, bar: float, i: int, j: int
+) -> None:
+    """Work the new results of j into the row of i."""
+    cost = _open_falling(evidence, now, space, state, pitfalls, bar, i, j)
+    if cost < pitfalls.fall[i] or (cost == pitfalls.fall[i] < math.inf and j < pitfalls.to[i]):
+        pitfalls.fall[i] = cost
+        pitfalls.to[i] = j
+    elif pitfalls.to[i] == j and cost > pitfalls.fall[i]:
+        pitfalls.to[i] = -1  # another may have less now
+
+
+@inner
+def _work_out_row(
+    evidence: NamedTuple, now: Any, space: Space, state: State, pitfalls: Pitfalls, bar: float, i: int
+) -> None:
+    least, arm = math.inf, i
+    for k in range(pitfalls.found[SIZE]):
+        j = pitfalls.front[k]
+        if j != i:
+            cost = _open_falling(evidence, now, space, state, pitfalls, bar, i, j)
+            if cost < least:
+                least, arm = cost, j
+    pitfalls.fall[i] = least
+    pitfalls.to[i] = arm
+
+
+@inner
+def _open_falling(
+    evidence: NamedTuple, now: Any, space: Space, state: State, pitfalls: Pitfalls, bar: float, i: int, j: int
+) -> float:
+    """What it costs that i falls to j; +inf where the claim that it does not is closed."""
+    is_closed = bar == math.inf and undominated(evidence, now, space, state, i, j) >= 0.0
+    return math.inf if is_closed else falling(space, state, pitfalls, i, j)
 
 
 @inner
@@ -118,6 +193,8 @@ def _weakest_outside(
         if arm < 0:
             return least
         pitfalls.bound[arm] = math.inf
+        if space.compared == 0 and _is_below_exactly(now, space, state, arm):
+            continue
         if bar < math.inf or not _is_below_front(evidence, now, space, state, pitfalls, arm):
             cost = max(pitfalls.own[arm], rising(space, state, pitfalls, arm, least * (1.0 + ROUNDING)))
             if cost < least or (cost == least and _is_earlier(pitfalls, arm)):
@@ -153,6 +230,15 @@ def _is_below_front(evidence: NamedTuple, now: Any, space: Space, state: State, 
             return True
         pitfalls.above[pitfalls.front[k]] = 1
     return below_some(evidence, now, space, state, i, pitfalls.above)
+
+
+@inner
+def _is_below_exactly(now: Any, space: Space, state: State, i: int) -> bool:
+    """Where all that is compared is exact: does another candidate dominate i?  Equal arms are both outside O."""
+    for j in range(space.arms):
+        if j != i and is_candidate(now, state, j) and could_dominate(space, state, j, i):
+            return True
+    return False
 
 
 @inner

@@ -49,6 +49,9 @@ class Pitfalls(NamedTuple):
     bound: Floats  # [K] of the cost of each arm outside O, from below; +inf: it is closed, or too dear
     rival: NDArray[int64]  # [K] an arm of O for the bound, or -1
     above: NDArray[uint8]  # [K] the arms of O that dominate the arm at hand, or may do so together
+    fall: Floats  # [K] for i in O: the least open cost of falling to another arm of O, from below …
+    to: NDArray[int64]  # [K] … the arm of O that has it, once it is worked out, else -1 …
+    stamp: NDArray[int64]  # [K] … with these results of i (-1: not in O then)
     walk: Walk
 
 
@@ -70,6 +73,9 @@ def new_pitfalls(space: Space, *, plain: bool, catch_up: float) -> Pitfalls:
         bound=np.zeros(K),
         rival=np.full(K, -1, dtype=int64),
         above=np.zeros(K, dtype=uint8),
+        fall=np.zeros(K),
+        to=np.full(K, -1, dtype=int64),
+        stamp=np.full(K, -1, dtype=int64),
         walk=walk_memory(K, d, len(region.b)),
     )
 
@@ -79,6 +85,7 @@ def forget(pitfalls: Pitfalls) -> None:
     """Begin anew."""
     for i in range(pitfalls.rival.shape[0]):
         pitfalls.rival[i] = -1
+        pitfalls.stamp[i] = -1
 
 
 @inner

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from paretoguard.engine.claims import DOMINATED, INFEASIBLE, OPTIMAL
 from paretoguard.engine.draws import DECISIONS, uniforms
+from paretoguard.engine.evidence.learnt import LEAST_PULLS
 from paretoguard.engine.evidence.parts import ratio_bar
 from paretoguard.engine.jit import inner
 from paretoguard.engine.pitfalls import find_pitfall
@@ -109,7 +110,7 @@ def _select(policy: PitfallMemory, evidence: NamedTuple, space: Space, state: St
 
 @inner
 def _starved(policy: PitfallMemory, space: Space, state: State) -> int:
-    """The least pulled arm, where it has fewer than explore sqrt(t/K) pulls; else -1.
+    """The least pulled arm, where it has fewer than explore sqrt(t/K) pulls, or too few to know its scale; else -1.
 
     Every mean is then right in the end, whatever the first results were; all of it takes at most sqrt(K t) pulls.
     """
@@ -118,6 +119,8 @@ def _starved(policy: PitfallMemory, space: Space, state: State) -> int:
         if state.counts[i] < state.counts[arm]:
             arm = i
     n = float(state.counts[arm])
+    if state.covariance.shape[1] > 0 and n < LEAST_PULLS:
+        return arm
     wanted = policy.explore * policy.explore * float(state.tally[CLOCK])
     return arm if n * n * space.arms < wanted else -1
 
