@@ -21,6 +21,7 @@ ROOT = Path(__file__).parent.parent
 RESULTS, PAGE = ROOT / "benchmarks" / "results" / "pitfall-time.csv", ROOT / "docs" / "pitfall.md"
 BY_ARMS = ["random:K=20,d=3,m=2,seed=7", "random:K=20,d=3,m=4,seed=1", "random:K=500,d=3,m=2,seed=1"]
 BY_ANSWER, OBJECTIVES = [2, 4, 8, 16, 32], 3  # sizes of the answer; with five arms below it
+ALL_BEST = 500  # arms, every one of them in the answer
 HOW = ["e-cape", "pitfall"]
 DELTA, BUDGET, RUNS, ROUNDS = 1e-10, 20_000, 3, 3
 BAR = 20.0  # times e-cape
@@ -35,6 +36,16 @@ def of_size(p: int) -> pg.Instance:
     return pg.Instance(
         pg.Problem(goals, arms=names, noise=noise, dependence="independent", name=f"answer of {p}"), means
     )
+
+
+def all_best(arms: int) -> pg.Instance:
+    """Arms on a sphere, none of which dominates another; no constraints."""
+    means = np.abs(np.random.default_rng(1).normal(size=(arms, OBJECTIVES)))
+    means *= 10.0 / np.linalg.norm(means, axis=1, keepdims=True)
+    goals = {f"y{c}": "max" for c in range(OBJECTIVES)}
+    noise = {goal: pg.Gaussian(1.0) for goal in goals}
+    names = [f"a{k}" for k in range(arms)]
+    return pg.Instance(pg.Problem(goals, arms=names, noise=noise, dependence="independent", name="all best"), means)
 
 
 def nanoseconds(instance: pg.Instance, how: str) -> float:
@@ -66,6 +77,7 @@ def fill(page: str, found: list[dict[str, str]]) -> str:
 def main() -> int:
     found = [measured(f"`{name}`", pg.instances.load(name)) for name in BY_ARMS]
     found += [measured(f"p = {p}", of_size(p)) for p in BY_ANSWER]
+    found.append(measured(f"p = {ALL_BEST}, no other", all_best(ALL_BEST)))
     rows.write(found, RESULTS)
     PAGE.write_text(fill(PAGE.read_text(encoding="utf-8"), rows.read(RESULTS)), encoding="utf-8")
     return 0

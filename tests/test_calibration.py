@@ -71,7 +71,11 @@ def too_many_errors(instance: pg.Instance, evidence: Any, budget: int, algorithm
 @pytest.mark.parametrize(
     ("algorithm", "evidence"),
     [
-        *((how, what) for how in ("e-cape", "uniform", "racing", "two-stage") for what in ("practical", "certified")),
+        *(
+            (how, what)
+            for how in ("pitfall", "e-cape", "uniform", "racing", "two-stage")
+            for what in ("practical", "certified")
+        ),
         *(("e-cape", what) for what in ("lil", "theorem")),
     ],
 )
@@ -95,7 +99,7 @@ def ties_and_borders(tolerance: float) -> pg.Instance:
     return pg.Instance(problem, [[0.0, 0.5], [0.0, 0.5], [1.0, 0.2], [-1.0, 0.1]])
 
 
-@pytest.mark.parametrize("algorithm", ["e-cape", "racing"])
+@pytest.mark.parametrize("algorithm", ["pitfall", "e-cape", "racing"])
 def test_with_tolerances_ties_and_borders_stop_and_the_promise_is_kept(algorithm: str) -> None:
     """The promise of docs/guarantees.md is what `wrong_ecpsi` judges where there are tolerances."""
     instance, runs = ties_and_borders(0.4), 500

@@ -469,7 +469,7 @@ def test_after_a_retraction_the_end_is_recorded_anew() -> None:
     run_to_the_end(experiment, rewards(), 3)
     experiment.retract(0, "enrolled twice", blind=True)
     assert experiment._fold().stopped is None
-    run_to_the_end(experiment, rewards(1), 3)
+    run_to_the_end(experiment, rewards(1))
     last = experiment.history()[-1]
     assert (last["kind"], last["data"]["samples"]) == ("stopped", experiment.status().samples)
     assert [event["kind"] for event in experiment.history()].count("stopped") == 2

@@ -39,6 +39,7 @@ SELDOM = {  # baselines and evidence that seldom change: by `make slow`
 PAIRS = [
     *((how, "glr" if how == "game-cpsi" else "practical") for how in [*settings.ALGORITHMS, "two-stage:form=e-cape"]),
     *(("e-cape", what) for what in settings.EVIDENCE if what not in ("practical", "glr")),
+    ("pitfall", "certified"),
     ("examples.extending.one_by_one:OneByOne:ratio=2", "practical"),
     ("e-cape", "examples.extending.horizon:Horizon"),
 ]

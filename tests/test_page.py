@@ -78,6 +78,7 @@ def ledgers() -> MemoryStorage:
     answered = pg.Experiment.create("answered", problem(2, ["a", "b", "c"]), storage=storage, budget=2000)
     fill(answered, 1200, APART)
     answered.retract(7, "<b>enrolled</b> twice", blind=True)
+    fill(answered, 400, APART)  # it goes on, should that result have been needed
     asked = pg.Experiment.create("as asked", problem(2, ["a", "b", "c"]), storage=storage, order="asked")
     fill(asked, 60, APART)
     asked.retract(11, "mislabelled", blind=False)

@@ -1,7 +1,9 @@
 """The paper's results run, are the same every time, and stand in the committed folder as its page says."""
 
+import contextlib
 import dataclasses
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -16,7 +18,7 @@ import paretoguard as pg
 from paretoguard.cli.app import app
 from paretoguard.cli.paper import FOLDER
 from paretoguard.papers import NAMES, bounds, choices, errors, folder, warming
-from paretoguard.papers.outcome import Line, Outcome, read
+from paretoguard.papers.outcome import Line, Outcome, read, write
 from paretoguard.papers.racing import predicted
 from paretoguard.report.solids import corners, faces
 
@@ -152,13 +154,70 @@ def test_who_compiles_beside_does_not_outlive_the_results(monkeypatch: pytest.Mo
         begun.append(start([sys.executable, "-c", "import time; time.sleep(600)"], **streams))
         return begun[-1]
 
+    said: list[str] = []
     monkeypatch.setattr(subprocess, "Popen", sleep)
-    with warming.warming():
+    monkeypatch.setattr(os, "cpu_count", lambda: 2)
+    with warming.warming(None, said.append):
         assert begun[0].poll() is None
     assert begun[0].poll() is not None
+    with warming.warming(1, said.append):
+        assert len(begun) == 1  # one thread has nothing to spare
     monkeypatch.setattr(warming, "cache_folder", lambda: None)
-    with warming.warming():
+    with warming.warming(None, said.append):
         assert len(begun) == 1  # machine code cannot be shared
+    assert not said
+
+
+def test_it_is_said_that_who_compiles_beside_failed(monkeypatch: pytest.MonkeyPatch) -> None:
+    said: list[str] = []
+    start = subprocess.Popen
+
+    def fail(words: list[str], **streams: Any) -> subprocess.Popen[bytes]:
+        helper = start([sys.executable, "-c", "raise SystemExit(3)"], **streams)
+        helper.wait()
+        return helper
+
+    monkeypatch.setattr(subprocess, "Popen", fail)
+    monkeypatch.setattr(os, "cpu_count", lambda: 2)
+    with warming.warming(None, said.append):
+        pass
+    assert said == ["the process that compiles beside ended with status 3: the results are the same, only later"]
+
+
+def test_who_compiles_beside_ends_when_its_parent_is_killed() -> None:
+    code = (
+        "import subprocess, sys, time\n"
+        "subprocess.Popen([sys.executable, '-m', 'paretoguard.papers.warming'], stdin=subprocess.PIPE)\n"
+        "print('begun', flush=True)\n"
+        "time.sleep(600)\n"
+    )
+    parent = subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE)
+    assert parent.stdout is not None
+    assert parent.stdout.readline() == b"begun\n"
+    parent.kill()
+    parent.communicate(timeout=60)  # the helper has inherited stdout: this returns when it is gone too
+
+
+@pytest.mark.parametrize(("words", "is_warmed"), [(["--all"], True), (["racing"], False), (["--smoke"], False)])
+def test_only_all_results_compile_beside(
+    words: list[str], is_warmed: bool, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    begun: list[int | None] = []
+
+    def warmed(threads: int | None, say: Any) -> Any:
+        begun.append(threads)
+        return contextlib.nullcontext()
+
+    monkeypatch.setattr("paretoguard.papers.script", quick)
+    monkeypatch.setattr(warming, "warming", warmed)
+    assert paper(*words, "--threads", "2", "--out", str(tmp_path)).exit_code == 0
+    assert begun == ([2] if is_warmed else [])
+
+
+def test_runs_of_a_result_are_counted_per_instance(tmp_path: Path) -> None:
+    rows = [{"instance": "a", "run": run} for run in range(3)] + [{"instance": "b", "run": run} for run in range(2)]
+    write([*rows, *rows], tmp_path / "racing.csv")
+    assert folder._runs("racing", tmp_path) == "2 to 3"
 
 
 def quick(name: str, *, stop: bool = False) -> Any:

@@ -37,7 +37,7 @@ def problem(d: int = 2, arms: int = 6, constraints: Any = (), directions: Any = 
 
 def answer(asked: pg.Problem, budget: int = 200, seed: int = 0, scale: float = 1.0) -> pg.Result:
     means = scale * np.random.default_rng(seed).uniform(size=(len(asked.arms), len(asked.objectives)))
-    trial = pg.Trial(asked, delta=0.1, evidence="practical", budget=budget)
+    trial = pg.Trial(asked, delta=0.1, algorithm="e-cape", evidence="practical", budget=budget)
     sample = pg.sampler(pg.Instance(asked, means), seed=seed)
     while (arm := trial.next_arm()) is not None:
         trial.tell(arm, sample(arm))

@@ -37,7 +37,7 @@ def untimed(study: pg.Study) -> Any:
 
 
 def test_the_number_of_threads_changes_nothing() -> None:
-    algorithms = ["e-cape", "uniform", "racing", "two-stage"]
+    algorithms = ["pitfall", "e-cape", "uniform", "racing", "two-stage"]
     studies = [pg.simulate(easy(), algorithms=algorithms, runs=40, seed=5, threads=n) for n in (1, 2, 5)]
     for other in studies[1:]:
         assert untimed(studies[0]) == untimed(other)

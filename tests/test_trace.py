@@ -17,7 +17,7 @@ from random_problems import random_instance
 from test_twin import EVIDENCE, POLICIES, twin_problem
 from twin import INF, Twin
 
-ALGORITHMS = ["e-cape", "two-stage", "two-stage:form=e-cape", "racing", "uniform"]
+ALGORITHMS = ["pitfall", "e-cape", "two-stage", "two-stage:form=e-cape", "racing", "uniform"]
 
 
 def is_run_of(study: pg.Study, one: Trace) -> bool:

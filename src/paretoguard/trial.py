@@ -1,6 +1,7 @@
 """Trial: ask which arm to measure next, tell the result; in memory, over the engine. And `identify`, which drives one.
 
-Simulation runs the same compiled functions: a trial fed the rewards of a simulated run makes the same pulls.
+Simulation runs the same compiled functions: a trial with the seed of a simulated run, fed its rewards, makes the same
+pulls.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -40,6 +41,7 @@ class Trial:
 
     Where several measurements run at once, `ask(n)` gives tickets, and `tell(ticket, values)` takes their results as
     they come; `order` says how they count: by "arrival", or as "asked" where slow results may be other than quick ones.
+    Algorithms that draw arms at random, as "pitfall" does, take their draws from `seed`.
 
     >>> import paretoguard as pg
     >>> problem = pg.Problem({"speed": "max"}, arms=["a", "b"], noise=pg.Gaussian(1.0))
@@ -232,9 +234,10 @@ class Trial:
                 f"algorithm {settings.label(self.algorithm)!r} does not say how to choose arms while results are "
                 "outstanding: register `select` for it, or ask for one arm at a time"
             )
-        batch = np.zeros(max(2, min(wanted, MOST_AT_ONCE)), dtype=int64)  # 2: a leader and its challenger go together
+        wanted = min(wanted, MOST_AT_ONCE)
+        batch = np.zeros(max(2, wanted), dtype=int64)  # 2: a leader and its challenger go together
         try:
-            chosen = fill_next(self._policy, self._levels, self._space, self._state, batch, len(batch))
+            chosen = fill_next(self._policy, self._levels, self._space, self._state, batch, wanted)
         except NumbaError as error:
             raise not_compiled(error, self.algorithm, self.evidence) from error
         if chosen < 0:
@@ -461,7 +464,8 @@ def identify(
     """Find the best trade-offs among the arms that satisfy the constraints, measuring as little as possible.
 
     `sample(arm)` measures one arm once and returns {objective: value}. A measurement that fails or is not usable stops
-    with `SampleError`, which names the arm and the values and carries the result so far.
+    with `SampleError`, which names the arm and the values and carries the result so far. Algorithms that draw arms at
+    random take their draws from `seed`.
     """
     trial = Trial(problem, delta=delta, algorithm=algorithm, evidence=evidence, budget=budget, seed=seed)
     try:

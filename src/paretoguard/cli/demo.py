@@ -24,7 +24,7 @@ EXAMPLES = """[bold]Examples[/bold]
 
 def demo(
     out: Annotated[Path, typer.Option(metavar="DIR", help="Where the pictures go.")] = Path("demo-output"),
-    seed: Annotated[int, typer.Option(metavar="N", help="Seed of the simulated patients.")] = 0,
+    seed: Annotated[int, typer.Option(metavar="N", help="Seed of the simulated patients and of random choices.")] = 0,
     json: Json = False,
 ) -> None:
     """Find the acceptable doses of a real drug: one adaptive run, the reasons, pictures, a comparison.

@@ -10,7 +10,10 @@ import typer
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object on stdout; everything else goes to stderr.")]
 Plot = Annotated[Path | None, typer.Option(metavar="FILE", help="Draw a picture into this file (.png, .svg or .pdf).")]
 Seed = Annotated[
-    int | None, typer.Option(metavar="N", help="Seed of the simulated measurements. \\[default: the file's, else 0]")
+    int | None,
+    typer.Option(
+        metavar="N", help="Seed of simulated measurements and of random choices. \\[default: the file's, else 0]"
+    ),
 ]
 Budget = Annotated[
     int | None, typer.Option(metavar="N", help="Stop after so many samples. \\[default: the file's, else none]")

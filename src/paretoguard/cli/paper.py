@@ -72,7 +72,7 @@ def paper(
     folder, effort = _folder(out, smoke), Effort(**size, threads=threads, say=lambda what: remarks().print(f"  {what}"))
     found: dict[str, Any] = {}
     try:
-        with warming() if every and not smoke else nullcontext():
+        with warming(threads, effort.say) if every and not smoke else nullcontext():
             for one, module in scripts.items():
                 found[one] = _reproduce(one, module, folder, effort, json)
     except KeyboardInterrupt:

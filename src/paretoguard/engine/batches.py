@@ -74,7 +74,8 @@ def _chosen_single(pace: Single, state: State, k: int) -> int:
 def _choose_batch(pace: Batch, policy: NamedTuple, evidence: NamedTuple, space: Space, state: State, left: int) -> int:
     for i in range(space.arms):
         state.pending[i] = 0  # the results of the batch before are in
-    return fill(policy, evidence, space, state, pace.arms, min(pace.arms.shape[0], max(left, 1)))
+    batch = pace.arms[: max(left, 1)]
+    return fill(policy, evidence, space, state, batch, batch.shape[0])
 
 
 @chosen.register(Batch)
@@ -87,6 +88,8 @@ def fill(
     policy: NamedTuple, evidence: NamedTuple, space: Space, state: State, batch: NDArray[int64], wanted: int
 ) -> int:
     """Choose `wanted` arms into `batch`, on top of those pending; return how many (0: answered; -1: no such arms).
+
+    Where the batch has room for more, arms of one decision stay together.
 
     Until every arm has a result, arms are asked for in turn. Then the first arms of a batch are those of the plain
     decision, and when the rule has no further wish its leader is asked for again.
@@ -106,7 +109,7 @@ def fill(
                 queued = 1
         if not _are_arms(space, state, queued):
             return -1
-        for k in range(min(queued, wanted - chosen)):
+        for k in range(min(queued, batch.shape[0] - chosen)):
             batch[chosen] = state.queue[k]
             state.pending[state.queue[k]] += 1
             chosen += 1

@@ -51,7 +51,7 @@ def doubt(evidence: NamedTuple, now: Any, space: Space, state: State, pitfalls: 
         take(pitfalls, DOUBT, arm, i)
         return
     least, arm = math.log(float(state.tally[CLOCK])), -1
-    enough = pitfalls.counts[i] ** pitfalls.catch_up
+    enough = math.exp(pitfalls.catch_up * math.log(pitfalls.counts[i]))
     for j in range(space.arms):
         if j != i and pitfalls.counts[j] < enough and is_candidate(now, state, j):
             cost = falling(space, state, pitfalls, i, j)

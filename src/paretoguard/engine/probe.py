@@ -6,11 +6,13 @@ from typing import Any, NamedTuple
 from numpy import float64, uint8
 from numpy.typing import NDArray
 
+from paretoguard.engine.border import eta_of
 from paretoguard.engine.claims import DOMINATED, INFEASIBLE, OPTIMAL, UNDECIDED, some_above
 from paretoguard.engine.dominance import least_gain
 from paretoguard.engine.evidence.parts import (
     dominated,
     gap_radius,
+    is_dominated_above,
     is_steady,
     lead_radius,
     moment,
@@ -37,9 +39,13 @@ FEASIBILITY, DOMINATION, NON_DOMINATION = 0, 1, 2  # the three kinds of claims
 def limits(
     evidence: NamedTuple, space: Space, state: State, coordinate: NDArray[float64], rows: NDArray[float64]
 ) -> None:
-    """Half-widths for each arm, in engine units: of each noisy coordinate [K, noisy], along each noisy row [K, m]."""
+    """Half-widths for each arm, in engine units: of each noisy coordinate [K, noisy], along each noisy row [K, m].
+
+    Every eta is known from here on.
+    """
     now = present(evidence, state)
     for i in range(space.arms):
+        eta_of(space, state, i)
         for c in range(space.noisy):
             coordinate[i, c] = radius(evidence, now, space, state, i, c) if state.counts[i] > 0 else math.inf
         for row in range(rows.shape[1]):
@@ -56,12 +62,16 @@ def difference_limit(evidence: NamedTuple, space: Space, state: State, i: int, j
 def shortcuts(
     evidence: NamedTuple, space: Space, state: State, i: int, j: int, ceiling: float, found: NDArray[float64]
 ) -> bool:
-    """Fill found [4] with m^-(i,j), what it is at most, M^-(i,j), and that below a ceiling; is the evidence steady?"""
+    """Fill found [5]; is the evidence steady?
+
+    With m^-(i,j), what it is at most, M^-(i,j), that below the ceiling, and whether m^-(i,j) is above it.
+    """
     now = present(evidence, state)
     found[0] = dominated(evidence, now, space, state, i, j)
     found[1] = most_dominated(evidence, space, state, i, j)
     found[2] = undominated(evidence, now, space, state, i, j)
     found[3] = undominated_below(evidence, now, space, state, i, j, ceiling)
+    found[4] = 1.0 if is_dominated_above(evidence, now, space, state, i, j, ceiling) else 0.0
     return is_steady(evidence)
 
 

@@ -114,8 +114,8 @@ def _choose(
         state.pending[tape.queue[k]] += 1
     # What is filled in comes behind what was queued.
     if taken < wanted and cursor[ANSWERED] == 0:
-        size = max(2, wanted - taken)
-        filled = max(0, fill(policy, evidence, space, state, tape.batch, size))
+        batch = tape.batch[: max(2, wanted - taken)]  # as there: a leader and its challenger go together
+        filled = max(0, fill(policy, evidence, space, state, batch, wanted - taken))
         cursor[ANSWERED] = 1 if filled == 0 else 0
         for k in range(filled):
             tape.queue[cursor[QUEUED] + k] = tape.batch[k]

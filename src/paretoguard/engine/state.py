@@ -14,9 +14,9 @@ from numpy.typing import NDArray
 
 from paretoguard.engine.active_set import Workspace, workspace
 from paretoguard.engine.bets import FAILS, GRID, HOLDS
+from paretoguard.engine.border import locate
 from paretoguard.engine.dominance import rebuild_front, update_front
 from paretoguard.engine.evidence.parts import moment, prepare, weigh
-from paretoguard.engine.geometry import distance, within
 from paretoguard.engine.jit import aside, inner
 from paretoguard.engine.space import Space
 
@@ -40,7 +40,7 @@ class State(NamedTuple):
     root: NDArray[float64]  # [K] 1 / sqrt(N_i)
     stamp: NDArray[int64]  # [K] goes up when an arm has a new result, and when a pending one counts or no longer does
     inside: NDArray[uint8]  # [K] 1 for the empirically feasible arms F_t
-    eta: NDArray[float64]  # [K] distance to the boundary of P
+    eta: NDArray[float64]  # [K] distance to the boundary of P; NaN: not worked out yet (`border.eta_of`)
     weight: NDArray[float64]  # [K] the part of gamma_i that does not change with time; nan: see `weight_of`
     witness: NDArray[int64]  # [K] for i in F_t: an arm of F_t that dominates i, or -1
     optimal: NDArray[uint8]  # [K] 1 for O_t, the Pareto set of F_t
@@ -244,31 +244,6 @@ def weight_of(evidence: NamedTuple, space: Space, state: State, i: int) -> float
     if state.weight[i] != state.weight[i]:
         state.weight[i] = weigh(evidence, space, state, i)
     return float(state.weight[i])
-
-
-@inner
-def locate(space: Space, state: State, arm: int) -> None:
-    """Find on which side of the constraints the mean of `arm` lies, and how far from the boundary.
-
-    Inside means slack_l >= -tolerance_l / 2 for every row. There eta = min_l (slack_l + tolerance_l); outside, eta is
-    the distance to P. Rows over exact coordinates are certain: they give eta = +inf or are left out.
-    """
-    x = state.means[arm]
-    for row in range(space.exact_b.shape[0]):
-        used = 0.0
-        for c in range(space.objectives - space.noisy):
-            used += space.exact_A[row, c] * x[space.noisy + c]
-        if used - space.exact_b[row] > 0.5 * space.exact_row_tolerance[row]:
-            state.inside[arm] = 0
-            state.eta[arm] = math.inf
-            return
-    for row in range(space.region.A.shape[0]):
-        state.rhs[row] = space.region.b[row]
-        for c in range(space.objectives - space.noisy):
-            state.rhs[row] -= space.exact_part[row, c] * x[space.noisy + c]
-    inside, eta = within(space.region, state.rhs, space.row_tolerance, x)
-    state.inside[arm] = 1 if inside else 0
-    state.eta[arm] = eta if inside else distance(space.region, state.rhs, x, state.work)
 
 
 @inner

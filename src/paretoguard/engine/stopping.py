@@ -25,6 +25,7 @@ from numpy.typing import NDArray
 from paretoguard.engine.evidence.parts import (
     ROUNDING,
     dominated,
+    is_dominated_above,
     is_steady,
     moment,
     most_dominated,
@@ -36,6 +37,7 @@ from paretoguard.engine.jit import inner
 from paretoguard.engine.space import Space
 from paretoguard.engine.state import CLOCK, State, weight_of
 
+FROM_FEASIBILITY, AT_A_GLANCE, FROM_RIVAL, WHOLE = 0, 1, 2, 3  # what a bound is from; at a glance: it is not reached
 SMALL = 8  # up to so many arms in O_t, comparing all pairs is quicker than remembering
 
 
@@ -47,7 +49,8 @@ class Rivals(NamedTuple):
     stamps: NDArray[int64]  # [K, 2] … with these results of the two; kept for evidence that is steady
     bound: NDArray[float64]  # [K] lower bounds of the terms of Z2
     challenger: NDArray[int64]  # [K] the candidate that last came closest to dominating i, or -1
-    known: NDArray[uint8]  # [K] 1 where a bound is the term itself
+    known: NDArray[uint8]  # [K] what a bound is from; WHOLE: it is the term itself
+    weakest: NDArray[int64]  # [1] the last minimiser of Z2, or -1
     front: NDArray[int64]  # [K] the arms of O_t, in order
     lead: NDArray[float64]  # [K] for i in O_t: a lower bound of min_j M^-(i,j), as it was at the time `last`
     seen: NDArray[int64]  # [K] and with these results, by their stamp (-1: not in O_t then)
@@ -64,6 +67,7 @@ def new_rivals(space: Space) -> Rivals:
         bound=np.zeros(K),
         challenger=np.full(K, -1, dtype=int64),
         known=np.zeros(K, dtype=uint8),
+        weakest=np.full(1, -1, dtype=int64),
         front=np.zeros(K, dtype=int64),
         lead=np.zeros(K),
         seen=np.full(K, -1, dtype=int64),
@@ -74,6 +78,7 @@ def new_rivals(space: Space) -> Rivals:
 @inner
 def forget(rivals: Rivals) -> None:
     """Begin anew."""
+    rivals.weakest[0] = -1
     for i in range(rivals.rival.shape[0]):
         rivals.rival[i] = -1
         rivals.challenger[i] = -1
@@ -91,12 +96,21 @@ def lower_bound(evidence: NamedTuple, now: Any, space: Space, state: State, riva
     """A lower bound of the term of Z2 for the arm i, from its remembered rival: O(d)."""
     j = rivals.rival[i]
     if j < 0 or not is_candidate(now, state, j):
+        rivals.rival[i] = -1
+        rivals.below[i] = -math.inf
         return -math.inf
-    if is_steady(evidence) and rivals.stamps[i, 0] == state.stamp[i] and rivals.stamps[i, 1] == state.stamp[j]:
+    if _is_remembered(evidence, state, rivals, i, j):
         return float(rivals.below[i])
     value = dominated(evidence, now, space, state, i, j)
     _keep(state, rivals, i, j, value)
     return value
+
+
+@inner
+def _is_remembered(evidence: NamedTuple, state: State, rivals: Rivals, i: int, j: int) -> bool:
+    """Is m^-(i,j) still what is remembered?"""
+    same = rivals.stamps[i, 0] == state.stamp[i] and rivals.stamps[i, 1] == state.stamp[j]
+    return bool(is_steady(evidence) and same)
 
 
 @inner
@@ -110,11 +124,10 @@ def _keep(state: State, rivals: Rivals, i: int, j: int, value: float) -> None:
 
 @inner
 def full_term(evidence: NamedTuple, now: Any, space: Space, state: State, rivals: Rivals, i: int) -> float:
-    """The term of Z2 for the arm i, remembering the rival that gives xi_i: O(K d)."""
-    best, first = -math.inf, rivals.rival[i]
-    for k in range(-1, space.arms):  # the last rival comes first: few others can be above it
-        j = first if k < 0 else k
-        if j < 0 or j == i or (k >= 0 and j == first) or not is_candidate(now, state, j):
+    """The term of Z2 for the arm i, remembering the rival that gives xi_i: O(K d). Ask for its `lower_bound` before."""
+    best, first = rivals.below[i], rivals.rival[i]  # few others can be above it
+    for j in range(space.arms):
+        if j in (i, first) or not is_candidate(now, state, j):
             continue
         if most_dominated(evidence, space, state, i, j) > best:
             value = dominated(evidence, now, space, state, i, j)
@@ -129,26 +142,55 @@ def full_term(evidence: NamedTuple, now: Any, space: Space, state: State, rivals
 @inner
 def weakest_excluded(evidence: NamedTuple, now: Any, space: Space, state: State, rivals: Rivals) -> tuple[float, int]:
     """Z2 and its minimiser (lowest index among equals); (+inf, -1) when O_t is everything."""
-    least, arm = math.inf, -1
-    for i in range(space.arms):
-        rivals.known[i] = 0
+    least, arm, last = math.inf, -1, rivals.weakest[0]
+    for k in range(-1, space.arms):  # the last minimiser comes first: few others can be below it
+        i = last if k < 0 else k
+        if i < 0 or (k >= 0 and i == last):
+            continue
+        rivals.known[i] = FROM_FEASIBILITY
         rivals.bound[i] = math.inf
         if state.optimal[i] == 0:
             rivals.bound[i] = -math.inf if state.inside[i] == 1 else state.weight[i] - now.bar
             if rivals.bound[i] < least:  # else its feasibility alone takes it out of the question
-                rivals.bound[i] = max(rivals.bound[i], lower_bound(evidence, now, space, state, rivals, i))
-            if rivals.bound[i] < least:
+                if _is_rival_enough(evidence, now, space, state, rivals, i, least):
+                    rivals.bound[i] = least
+                    rivals.known[i] = AT_A_GLANCE
+                else:
+                    _look_at_rival(evidence, now, space, state, rivals, i)
+            if rivals.bound[i] < least or (rivals.bound[i] == least and i < arm and rivals.known[i] != AT_A_GLANCE):
                 least, arm = rivals.bound[i], i
     # The arm with the least bound is the minimiser once its bound is its term: every other term is at least its own
     # bound, and an equal term of a lower index would have been met first.
-    while arm >= 0 and rivals.known[arm] == 0:
-        rivals.bound[arm] = full_term(evidence, now, space, state, rivals, arm)
-        rivals.known[arm] = 1
+    while arm >= 0 and rivals.known[arm] != WHOLE:
+        if rivals.known[arm] == FROM_RIVAL:
+            rivals.bound[arm] = full_term(evidence, now, space, state, rivals, arm)
+            rivals.known[arm] = WHOLE
+        else:
+            _look_at_rival(evidence, now, space, state, rivals, arm)
         least, arm = math.inf, -1
         for i in range(space.arms):
-            if rivals.bound[i] < least:
+            if rivals.bound[i] < least or (rivals.bound[i] == least < math.inf and rivals.known[arm] == AT_A_GLANCE):
                 least, arm = rivals.bound[i], i
+    rivals.weakest[0] = arm
     return least, arm
+
+
+@inner
+def _is_rival_enough(
+    evidence: NamedTuple, now: Any, space: Space, state: State, rivals: Rivals, i: int, floor: float
+) -> bool:
+    """Does the remembered rival show, at a glance, that the term of i is above `floor`?  No, where more is known."""
+    j = rivals.rival[i]
+    if j < 0 or not is_candidate(now, state, j) or _is_remembered(evidence, state, rivals, i, j):
+        return False
+    return is_dominated_above(evidence, now, space, state, i, j, floor)
+
+
+@inner
+def _look_at_rival(evidence: NamedTuple, now: Any, space: Space, state: State, rivals: Rivals, i: int) -> None:
+    """Raise the bound of i to that of its remembered rival."""
+    rivals.bound[i] = max(rivals.bound[i], lower_bound(evidence, now, space, state, rivals, i))
+    rivals.known[i] = FROM_RIVAL
 
 
 @inner
@@ -193,10 +235,10 @@ def _weakest_row(
             i = rivals.front[k]
             if rivals.lead[i] < least:
                 least, arm = rivals.lead[i], i
-        if arm < 0 or rivals.known[arm] == 1:
+        if arm < 0 or rivals.known[arm] == WHOLE:
             return least, arm
         rivals.lead[arm] = _least_lead(evidence, now, space, state, rivals, size, arm)
-        rivals.known[arm] = 1
+        rivals.known[arm] = WHOLE
 
 
 @inner
@@ -222,7 +264,7 @@ def _mend_leads(evidence: NamedTuple, now: Any, space: Space, state: State, riva
     fall = _widening(evidence, now, state, rivals, size)
     rivals.last[0] = state.tally[CLOCK]
     for i in range(space.arms):
-        rivals.known[i] = 0
+        rivals.known[i] = FROM_RIVAL
         if state.optimal[i] == 0:
             rivals.seen[i] = -1
         elif rivals.seen[i] != state.stamp[i]:

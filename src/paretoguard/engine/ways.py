@@ -18,6 +18,7 @@ import numpy as np
 from numpy import float64, int64, uint8
 from numpy.typing import NDArray
 
+from paretoguard.engine.border import eta_of
 from paretoguard.engine.dominance import best_lead
 from paretoguard.engine.entering import Walk, enter, prepare, walk_memory
 from paretoguard.engine.evidence.learnt import NEVER
@@ -133,7 +134,8 @@ def crossing(evidence: NamedTuple, now: Any, space: Space, state: State, pitfall
     if state.covariance.shape[1] > 0:
         weight = weight_of(evidence, space, state, i)
         return LATER if 0.0 < now.bar - weight <= 2.0 * NEVER else max(0.0, weight)
-    return 0.5 * pitfalls.counts[i] * state.eta[i] * state.eta[i]
+    eta = eta_of(space, state, i)
+    return 0.5 * pitfalls.counts[i] * eta * eta
 
 
 @inner

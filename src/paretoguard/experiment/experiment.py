@@ -89,8 +89,8 @@ class Experiment:
     ) -> "Experiment":
         """Begin an experiment: what is fixed here is fixed for good.
 
-        `protocol` is a text to keep, such as a file; `assumptions` are stated with every answer; with a `doubt`, which
-        says why, answers are heuristic.
+        `seed` is that of arms drawn at random. `protocol` is a text to keep, such as a file; `assumptions` are stated
+        with every answer; with a `doubt`, which says why, answers are heuristic.
         """
         chosen = {"delta": delta, "algorithm": algorithm, "evidence": evidence, "budget": budget, "seed": seed}
         trial = Trial(problem, order=order, **chosen)  # type: ignore[arg-type]

@@ -300,13 +300,13 @@ def feasibility_is_about_one_arm(case: Case) -> None:
 
 
 def shortcuts_lead_to_the_same(case: Case) -> None:
-    """What evidence says at a glance is true: `most_dominated`, `undominated_below` and `is_steady`."""
+    """What evidence says at a glance is true: `most_dominated`, `is_dominated_above` and the other shortcuts."""
     for instance, step in _looks(case):
         _check_shortcuts(case, instance.problem, step)
 
 
 def _check_shortcuts(case: Case, problem: Problem, step: Step) -> None:
-    space, state, levels, found = problem.space(), step.state, step.levels, np.zeros(4)
+    space, state, levels, found = problem.space(), step.state, step.levels, np.zeros(5)
     now = int(state.tally[CLOCK])
     for i, j in product(range(space.arms), range(space.arms)):
         if i == j:
@@ -317,11 +317,15 @@ def _check_shortcuts(case: Case, problem: Problem, step: Step) -> None:
             shortcuts(levels, space, state, i, j, math.inf, found)
             ceiling = found[2] + offset
             is_steady = shortcuts(levels, space, state, i, j, ceiling, found)
-            below, most, lead, cut = (float(value) for value in found)
+            below, most, lead, cut, _ = (float(value) for value in found)
             wrong = f"{words} m^- is {below:g}, at most {most:g} by `most_dominated`"
             demand(below <= most, shortcuts_lead_to_the_same, case, wrong)
             wrong = f"{words} M^- is {lead:g}, but {cut:g} by `undominated_below` a ceiling of {ceiling:g}"
             demand(cut == lead if lead <= ceiling else cut > ceiling, shortcuts_lead_to_the_same, case, wrong)
+            for floor in (below - abs(offset) * 1e-6, below + offset):
+                shortcuts(levels, space, state, i, j, floor, found)
+                wrong = f"{words} m^- is {below:g}, but above {floor:g} by `is_dominated_above`"
+                demand(found[4] == 0.0 or below > floor, shortcuts_lead_to_the_same, case, wrong)
             state.tally[CLOCK] = 1000 * now
             shortcuts(levels, space, state, i, j, math.inf, found)
             wrong = f"{words} evidence is said to be steady, but changes with time"

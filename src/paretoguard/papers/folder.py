@@ -4,6 +4,7 @@ python -m paretoguard.papers.folder papers/kone2025    fills the tables of READM
 """
 
 import sys
+from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict
 from pathlib import Path
@@ -103,8 +104,10 @@ def _runs(name: str, folder: Path) -> str:
     if "runs" in rows[0]:
         counts = sorted({int(row["runs"]) for row in rows})
     else:
-        last = {row["instance"]: int(row["run"]) for row in rows}  # runs are in order
-        counts = sorted({1 + run for run in last.values()})
+        runs: dict[str, set[str]] = defaultdict(set)
+        for row in rows:
+            runs[row["instance"]].add(row["run"])
+        counts = sorted({len(each) for each in runs.values()})
     return f"{counts[0]:,}" if len(counts) == 1 else f"{counts[0]:,} to {counts[-1]:,}"
 
 

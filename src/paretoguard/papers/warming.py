@@ -1,13 +1,17 @@
 """Kernels compiled beside the simulations: compiling takes one core, for minutes where nothing is compiled yet.
 
-python -m paretoguard.papers.warming    runs two runs of every kind, the last result first, and keeps no numbers
+python -m paretoguard.papers.warming    two runs of every kind, the last result first, until stdin ends; keeps no
+                                        numbers
 """
 
 import contextlib
+import os
 import subprocess
 import sys
-from collections.abc import Iterator
+import threading
+from collections.abc import Callable, Iterator
 
+from paretoguard.engine.jit import COMPILED
 from paretoguard.engine.kernel_store import cache_folder
 from paretoguard.papers import NAMES, script
 from paretoguard.papers.outcome import Effort
@@ -16,18 +20,24 @@ RUNS = 2
 
 
 @contextlib.contextmanager
-def warming() -> Iterator[None]:
-    """While this lasts, another process compiles what the later results will need; machine code is shared on disk."""
-    if cache_folder() is None:
+def warming(threads: int | None, say: Callable[[str], None]) -> Iterator[None]:
+    """While this lasts, another process compiles what the later results will need; machine code is shared on disk.
+
+    Not where nothing is compiled or kept, nor with one thread or core: it would take what the results need.
+    """
+    if not COMPILED or cache_folder() is None or threads == 1 or (os.cpu_count() or 1) == 1:
         yield
         return
     quiet = subprocess.DEVNULL
-    helper = subprocess.Popen([sys.executable, "-m", __name__], stdin=quiet, stdout=quiet, stderr=quiet)
+    helper = subprocess.Popen([sys.executable, "-m", __name__], stdin=subprocess.PIPE, stdout=quiet, stderr=quiet)
     try:
         yield
     finally:
+        failed = helper.poll()
         helper.kill()
-        helper.wait()
+        helper.communicate()
+        if failed:
+            say(f"the process that compiles beside ended with status {failed}: the results are the same, only later")
 
 
 def main() -> None:
@@ -36,5 +46,12 @@ def main() -> None:
         script(name).reproduce(Effort(most_runs=RUNS, threads=1))
 
 
+def _end_with_parent() -> None:
+    """Nothing is ever written to stdin: when it ends, whoever started this is gone, killed perhaps."""
+    sys.stdin.buffer.read()
+    os._exit(1)
+
+
 if __name__ == "__main__":
+    threading.Thread(target=_end_with_parent, daemon=True).start()
     main()

@@ -11,6 +11,7 @@ from paretoguard.engine.state import new_state
 from paretoguard.experiment.experiment import Experiment
 from paretoguard.fitting import fit
 from paretoguard.verdict.numbers import snapshot
+from paretoguard.verdict.reasons import dominators
 
 
 def compile_verdicts(experiment: Experiment) -> None:
@@ -28,7 +29,7 @@ def compile_verdicts(experiment: Experiment) -> None:
     decide_next(policy, levels, space, state)
     settle_now(levels, space, state, statuses, via)
     answer_now(policy, levels, space, state, statuses)
-    snapshot(problem, levels, space, state)
+    dominators(snapshot(problem, levels, space, state), 0, np.full(space.arms, -1))
     closest_rival(levels, space, state, 0)
     likeliest_dominator(levels, space, state, 0)
     claim(levels, space, state, FEASIBILITY, 0, 0, 2, 2)

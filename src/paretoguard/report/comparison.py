@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 MOST_POINTS = 400  # of one row; of more runs, evenly spaced ones by rank are shown
 LONGEST_TITLE = 60  # letters in a line
 WIDE = 8.0  # a ratio of samples beyond which the axis is logarithmic
-ALGORITHMS = ("e-cape", "two-stage", "racing", "uniform")
+ALGORITHMS = ("e-cape", "two-stage", "racing", "uniform", "pitfall")
 GOLDEN = (5**0.5 - 1) / 2
 
 

@@ -159,7 +159,7 @@ def _better(direction: str) -> str:
     return "higher" if direction == "max" else "lower"
 
 
-def _dominators(numbers: Snapshot, i: int, via: NDArray[int64]) -> list[int]:
+def dominators(numbers: Snapshot, i: int, via: NDArray[int64]) -> list[int]:
     """The arms of which at least one dominates i, where no chain leads to one; none where nothing says so."""
     if via[i] >= 0:
         return []
@@ -172,11 +172,9 @@ def _dominators(numbers: Snapshot, i: int, via: NDArray[int64]) -> list[int]:
     return np.flatnonzero(found).tolist() if is_found or by_ratio else []
 
 
-def _why_below_some(numbers: Snapshot, i: int, dominators: Sequence[int]) -> dict[str, Any]:
-    arms = [numbers.problem.arms[j] for j in dominators]
-    ahead = [
-        f"{arm} {', '.join(_ahead(numbers, _gain(numbers, i, j)[0]))}" for arm, j in zip(arms, dominators, strict=True)
-    ]
+def _why_below_some(numbers: Snapshot, i: int, above: Sequence[int]) -> dict[str, Any]:
+    arms = [numbers.problem.arms[j] for j in above]
+    ahead = [f"{arm} {', '.join(_ahead(numbers, _gain(numbers, i, j)[0]))}" for arm, j in zip(arms, above, strict=True)]
     named = f"{', '.join(arms[:-1])} and {arms[-1]}"
     reason = f"at least one of {named} is at least as good in every objective; as estimated, {'; '.join(ahead)}"
     return {"reason": reason, "by_one_of": tuple(arms)}
@@ -193,10 +191,10 @@ def _ahead(numbers: Snapshot, gain: NDArray[float64], limits: Sequence[str] = ()
 
 
 def _why_dominated(numbers: Snapshot, i: int, via: NDArray[int64]) -> dict[str, Any]:
-    dominators = _dominators(numbers, i, via)
-    if len(dominators) > 1:
-        return _why_below_some(numbers, i, dominators)
-    chain = [i, *dominators] if dominators else _chain(i, via)
+    found = dominators(numbers, i, via)
+    if len(found) > 1:
+        return _why_below_some(numbers, i, found)
+    chain = [i, *found] if found else _chain(i, via)
     if len(chain) == 1:  # certified earlier than now
         chain.append(likeliest_dominator(numbers.evidence, numbers.space, numbers.state, i))
     by = chain[-1]

@@ -42,6 +42,7 @@ from paretoguard.engine.evidence.parts import (
     below_some,
     dominated,
     gap_radius,
+    is_dominated_above,
     is_steady,
     lead_radius,
     looks_at_sets,
@@ -291,6 +292,18 @@ def _dominated(evidence: CertifiedLevels, now: Moment, space: Space, state: "Sta
 def _most_dominated(evidence: CertifiedLevels, space: Space, state: "State", i: int, j: int) -> float:
     """A lead less a width, or 0 where that is negative and the lead is not; learnt scales have other units."""
     return math.inf if evidence.learns else least_gain(space, state, i, j)
+
+
+@is_dominated_above.register(CertifiedLevels)
+def _is_dominated_above(
+    evidence: CertifiedLevels, now: Moment, space: Space, state: "State", i: int, j: int, floor: float
+) -> bool:
+    """By sums, of the least lead: of rates, they are one form of two."""
+    if evidence.learns:
+        return False
+    extra = 0.0 if evidence.plain else SUM_EXTRA
+    required = evidence.below_bar + evidence.penalty[i] + evidence.penalty[j] + extra
+    return is_above(floor, least_gain(space, state, i, j), evidence.inverse[i], evidence.inverse[j], required)
 
 
 @undominated.register(CertifiedLevels)

@@ -15,6 +15,7 @@ import numpy as np
 from numpy import float64
 from numpy.typing import NDArray
 
+from paretoguard.engine.border import eta_of
 from paretoguard.engine.evidence.parts import Moment, moment, prepare, radius, row_radius, weigh
 from paretoguard.engine.evidence.widths import spread, use_widths
 from paretoguard.engine.space import Space
@@ -101,7 +102,7 @@ use_widths(LilLevels)
 
 @weigh.register(LilLevels)
 def _weigh(evidence: LilLevels, space: Space, state: "State", i: int) -> float:
-    away = state.eta[i] / evidence.sigma_u
+    away = eta_of(space, state, i) / evidence.sigma_u
     return 0.5 * state.counts[i] * away * away - evidence.row_factor * evidence.growth[i]
 
 

@@ -37,14 +37,14 @@ def against(lead: float, first: float, second: float, required: float) -> float:
 
 
 @inner
-def is_above(ceiling: float, lead: float, first: float, second: float, required: float) -> bool:
-    """Is `against` surely above a negative ceiling? At a glance, without root and division; False where in doubt.
+def is_above(limit: float, lead: float, first: float, second: float, required: float) -> bool:
+    """Is `against` surely above a negative limit? At a glance, without root and division; False where in doubt.
 
     That is where lead - width is, and -ROUNDING * width too.
     """
     square = 2.0 * (first + second) * max(LEAST, required - NOMINAL)  # of the width
-    above = lead - ceiling
-    return ceiling < 0.0 < above and above * above > SURELY * square and ceiling * ceiling > SMALL * square
+    above = lead - limit
+    return limit < 0.0 < above and above * above > SURELY * square and limit * limit > SMALL * square
 
 
 @inner

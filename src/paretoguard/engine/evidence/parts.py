@@ -9,7 +9,7 @@ Signs: a claim is certified when its number is >= 0. For arms i, j at time t (re
 `weigh` may depend on arm i alone, neither on time nor on other arms: the engine asks for it when it needs it, and keeps
 it until the arm has a new result. The thresholds may only grow with time: while nothing is measured, M^-(i,j) falls by
 no more than widening(i) or widening(j), whichever is more. These are laws (`paretoguard.laws`), as is that
-`most_dominated`, `undominated_below` and `is_steady`, the shortcuts, say what is true.
+`most_dominated`, `is_dominated_above`, `undominated_below` and `is_steady`, the shortcuts, say what is true.
 """
 
 import math
@@ -69,6 +69,14 @@ def undominated(evidence: NamedTuple, now: Any, space: Space, state: "State", i:
 def most_dominated(evidence: NamedTuple, space: Space, state: "State", i: int, j: int) -> float:
     """No less than m^-(i,j), at a glance. By default, +inf."""
     raise TypeError(f"evidence {type(evidence).__name__} has no registered `most_dominated`")
+
+
+@part
+def is_dominated_above(
+    evidence: NamedTuple, now: Any, space: Space, state: "State", i: int, j: int, floor: float
+) -> bool:
+    """Is m^-(i,j) above a negative `floor`?  At a glance; False where in doubt. By default, False."""
+    raise TypeError(f"evidence {type(evidence).__name__} has no registered `is_dominated_above`")
 
 
 @part
@@ -156,6 +164,11 @@ def _keep_nothing(evidence: NamedTuple, state: "State", i: int) -> None:
 @most_dominated.register(object)
 def _anything(evidence: NamedTuple, space: Space, state: "State", i: int, j: int) -> float:
     return math.inf
+
+
+@is_dominated_above.register(object)
+def _in_doubt(evidence: NamedTuple, now: Any, space: Space, state: "State", i: int, j: int, floor: float) -> bool:
+    return False
 
 
 @undominated_below.register(object)

@@ -9,6 +9,7 @@ and `spread`, holds `sigma_u` in its kernel record, and calls `use_widths`.
 import math
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from paretoguard.engine.border import eta_of
 from paretoguard.engine.dominance import best_lead, least_gain
 from paretoguard.engine.evidence.parts import (
     Moment,
@@ -34,7 +35,8 @@ def spread(evidence: NamedTuple, state: "State", i: int, j: int) -> float:
 
 
 def _weigh(evidence: Any, space: Space, state: "State", i: int) -> float:
-    return state.counts[i] * state.eta[i] * state.eta[i] / (2.0 * evidence.sigma_u * evidence.sigma_u)
+    eta = eta_of(space, state, i)
+    return state.counts[i] * eta * eta / (2.0 * evidence.sigma_u * evidence.sigma_u)
 
 
 def _dominated(evidence: Any, now: Moment, space: Space, state: "State", i: int, j: int) -> float:

@@ -86,7 +86,7 @@ class Game:
         if space.compared < space.objectives or np.any(space.tolerance > 0) or np.any(space.row_tolerance > 0):
             raise SettingsError(
                 "algorithm 'game-cpsi' knows neither exact objectives, nor such as only guard, nor tolerances; use "
-                "'e-cape', or leave them out"
+                "'pitfall', or leave them out"
             )
         K, d = space.arms, space.noisy
         times = np.geomspace(1.0, LATEST, KNOTS)

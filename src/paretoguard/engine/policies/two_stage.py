@@ -21,6 +21,7 @@ import numpy as np
 from numpy import int64, uint8
 from numpy.typing import NDArray
 
+from paretoguard.engine.border import eta_of
 from paretoguard.engine.claims import DOMINATED, INFEASIBLE, OPTIMAL
 from paretoguard.engine.dominance import beats
 from paretoguard.engine.evidence.parts import dominated, undominated
@@ -96,7 +97,7 @@ def _least_certain(evidence: NamedTuple, now: Any, space: Space, state: State) -
     least, arm = math.inf, -1
     for i in range(space.arms):
         if weight_of(evidence, space, state, i) < now.bar:
-            value = math.sqrt(state.counts[i]) * state.eta[i]
+            value = math.sqrt(state.counts[i]) * eta_of(space, state, i)
             if value < least:
                 least, arm = value, i
     return arm
