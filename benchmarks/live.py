@@ -55,7 +55,7 @@ class Ours:
         instance = pg.instances.load(INSTANCE)
         self._folder, self._sample = folder, pg.sampler(instance)
         self._memory = MemoryStorage()
-        self._past = pg.Experiment.create("live", instance.problem, storage=self._memory)
+        self._past = pg.Experiment.create("live", instance.problem, storage=self._memory, algorithm="e-cape")
 
     def after(self, results: int) -> Pair:
         while (known := self._past.status().samples) < results:

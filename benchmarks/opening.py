@@ -27,7 +27,7 @@ def write_ledger(storage: SqlStorage, name: str, results: int) -> None:
     """A ledger of secukinumab with so many results, asked for in turn."""
     instance = pg.instances.load("secukinumab")
     problem, sample = instance.problem, pg.sampler(instance)
-    Experiment.create(name, problem, storage=storage, delta=DELTA)
+    Experiment.create(name, problem, storage=storage, delta=DELTA, algorithm="e-cape")
     for first in range(0, results, AT_ONCE):
         drafts = []
         for number in range(first, min(first + AT_ONCE, results)):

@@ -167,6 +167,11 @@ class Trial:
             raise
 
     @property
+    def held(self) -> int:
+        """Results that wait for earlier ones of their arm, in the order asked."""
+        return self._tickets.held
+
+    @property
     def outstanding(self) -> list[Ticket]:
         """The tickets without a result."""
         return self._tickets.open
@@ -438,7 +443,7 @@ class Trial:
             *notes.unpromised(settings.label(self.algorithm), self._read_off),
             *unvarying(self._numbers()),
             *notes.ties(self.problem, verdicts, spent=self.samples >= self.budget),
-            *notes.waiting(self._tickets.held),
+            *notes.waiting(self.held),
         )
 
 

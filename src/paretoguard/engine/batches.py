@@ -11,7 +11,7 @@ import numpy as np
 from numpy import int64
 from numpy.typing import NDArray
 
-from paretoguard.engine.jit import inner, part
+from paretoguard.engine.jit import aside, inner, part
 from paretoguard.engine.policies.parts import decide, select
 from paretoguard.engine.space import Space
 from paretoguard.engine.state import UNSEEN, State, recount
@@ -83,6 +83,12 @@ def _chosen_batch(pace: Batch, state: State, k: int) -> int:
     return int(pace.arms[k])
 
 
+@aside
+def decided(policy: NamedTuple, evidence: NamedTuple, space: Space, state: State) -> int:
+    """`decide`, called: once in a kernel that needs it in several places, as it takes long to compile."""
+    return int(decide(policy, evidence, space, state))
+
+
 @inner
 def fill(
     policy: NamedTuple, evidence: NamedTuple, space: Space, state: State, batch: NDArray[int64], wanted: int
@@ -94,7 +100,7 @@ def fill(
     Until every arm has a result, arms are asked for in turn. Then the first arms of a batch are those of the plain
     decision, and when the rule has no further wish its leader is asked for again.
     """
-    queued = decide(policy, evidence, space, state)
+    queued = decided(policy, evidence, space, state)
     if queued == 0:
         return 0
     chosen = 0

@@ -10,10 +10,9 @@ from typing import NamedTuple
 from numpy import bool_, float64, int64, uint8
 from numpy.typing import NDArray
 
-from paretoguard.engine.batches import fill
+from paretoguard.engine.batches import decided, fill
 from paretoguard.engine.claims import INFEASIBLE, OPTIMAL, settle
 from paretoguard.engine.jit import entry, inner
-from paretoguard.engine.policies.parts import decide
 from paretoguard.engine.space import Space
 from paretoguard.engine.state import CLOCK, FRESH, State, observe, present, refresh
 
@@ -105,7 +104,7 @@ def _choose(
     """As `Trial._choose`, into `batch`; return how many."""
     cursor = tape.cursor
     if wanted == 1 and outstanding == 0 and cursor[QUEUED] == 0:
-        cursor[QUEUED] = decide(policy, evidence, space, state)
+        cursor[QUEUED] = decided(policy, evidence, space, state)
         cursor[ANSWERED] = 1 if cursor[QUEUED] == 0 else 0
         for k in range(cursor[QUEUED]):
             tape.queue[k] = state.queue[k]

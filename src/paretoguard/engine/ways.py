@@ -18,12 +18,12 @@ import numpy as np
 from numpy import float64, int64, uint8
 from numpy.typing import NDArray
 
-from paretoguard.engine.border import eta_of
+from paretoguard.engine.border import known_eta
 from paretoguard.engine.dominance import best_lead
 from paretoguard.engine.entering import Walk, enter, prepare, walk_memory
 from paretoguard.engine.evidence.learnt import NEVER
 from paretoguard.engine.geometry import Polyhedron, polyhedron
-from paretoguard.engine.jit import inner
+from paretoguard.engine.jit import aside, inner
 from paretoguard.engine.space import Space
 from paretoguard.engine.state import State, weight_of
 
@@ -127,15 +127,21 @@ def take(pitfalls: Pitfalls, kind: int, arm: int, other: int) -> None:
 
 @inner
 def crossing(evidence: NamedTuple, now: Any, space: Space, state: State, pitfalls: Pitfalls, i: int) -> float:
-    """What it costs that i is on the other side of P; where scales are learnt, the evidence against it.
-
-    Where results do not vary their scale is never known, and more of them are of no use: any other way comes first.
-    """
+    """What it costs that i is on the other side of P; where scales are learnt, the evidence against it."""
     if state.covariance.shape[1] > 0:
-        weight = weight_of(evidence, space, state, i)
-        return LATER if 0.0 < now.bar - weight <= 2.0 * NEVER else max(0.0, weight)
-    eta = eta_of(space, state, i)
+        return _crossing_in_evidence(evidence, now, space, state, i)
+    eta = known_eta(space, state, i)
     return 0.5 * pitfalls.counts[i] * eta * eta
+
+
+@aside
+def _crossing_in_evidence(evidence: NamedTuple, now: Any, space: Space, state: State, i: int) -> float:
+    """Where results do not vary their scale is never known, and more of them are of no use: any other way comes first.
+
+    Called, as evidence takes long to compile and `crossing` is in many places.
+    """
+    weight = weight_of(evidence, space, state, i)
+    return LATER if 0.0 < now.bar - weight <= 2.0 * NEVER else max(0.0, weight)
 
 
 @inner

@@ -41,6 +41,7 @@ class Status(NamedTuple):
     stopped: str  # "answered", "budget" or "open"
     pending: int  # tickets without their whole result
     partial: int  # … of which so many have a part of it
+    held: int  # results that wait for earlier ones of their arm, in the order asked
     expired: int  # tickets that ran out, and whose results have not come
     retracted: int
     sequence: int  # of the last event
@@ -389,6 +390,7 @@ def _status(name: str, fold: Fold) -> Status:
         stopped="answered" if answered else "budget" if spent else "open",
         pending=len(fold.open),
         partial=sum(bool(slot.values) for slot in fold.open.values()),
+        held=fold.trial.held,
         expired=states.count(LATE),
         retracted=states.count(WITHDRAWN),
         sequence=fold.sequence,

@@ -19,8 +19,8 @@ INSTANCES = [
     "random",
 ]  # fmt: skip
 ALGORITHMS = ["e-cape", "two-stage", "racing", "uniform"]
-RUNS = {"practical": 200, "certified": 50, "lil": 50, "hanson-wright": 50, "theorem": 100}
-DELTA, GAME_SIZE, GAME_RUNS = 0.1, 15, 20
+RUNS = {"practical": 100, "certified": 40, "lil": 40, "hanson-wright": 40, "theorem": 100}
+DELTA, GAME_SIZE, GAME_RUNS = 0.1, 15, 10
 BUDGET = 20_000_000  # a rare run never ends: after a misjudgement only a tie may be left to decide
 FOR_GAUSSIAN = "hanson-wright"  # the evidence that Bernoulli instances go without
 

@@ -106,7 +106,8 @@ class Race:
         self._limit = settings.check_budget(given) if begun is None and given is not None else None
         self.budget: int | None = begun if begun is not None else self._limit
         self.stuck = ""  # why it was stopped, where all that is open rests on what has not varied
-        self._had = experiment.status().samples
+        status = experiment.status()
+        self._had, self._held = status.samples, status.held
         self._recorded, self._next_look = 0, LEAST_PULLS  # results, by this race
         self._still: set[str] = set()
         self._stuck_since: int | None = None
@@ -218,7 +219,7 @@ class Race:
         """How many more runs to start, as far as the one who goes on with the race says; at most a batch."""
         if self._limit is None:
             return self._batch
-        return min(self._batch, self._limit - self._had - self._recorded - len(self.running))
+        return min(self._batch, self._limit - self._had - self._held - self._recorded - len(self.running))
 
     def _asked(self) -> list[Ticket]:
         """A batch in random order; tickets of arms without more rows are left open, and others asked for instead."""
@@ -235,7 +236,8 @@ class Race:
         """The least pulled arm that has rows left, though nothing but others is asked for: it may settle them."""
         status = self.experiment.status()
         left = [arm for arm in self.plan.problem.arms if arm not in self.exhausted]
-        if not left or status.stopped == "answered" or (self.budget is not None and status.samples >= self.budget):
+        told = status.samples + status.held
+        if not left or status.stopped == "answered" or (self.budget is not None and told >= self.budget):
             return []
         pulls = self.experiment.result().pulls
         return [Ticket(UNASKED, min(left, key=lambda arm: pulls[arm]))]

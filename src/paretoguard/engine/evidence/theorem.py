@@ -21,10 +21,11 @@ K1 = 1.0 + 1.0 / (ALPHA - 1.0) + 1e-9
 
 
 class TheoremLevels(NamedTuple):
-    """`theorem` for one problem and one delta."""
+    """`theorem` or `hanson-wright` for one problem and one delta: they differ in the ball around a mean alone."""
 
     pair_constant: float  # log(4 k1 K d / delta)
-    row_constant: float  # log(4 k1 K 5^d / delta)
+    row_constant: float  # log(4 k1 K 5^d / delta); hanson-wright: log(2 k1 K / delta)
+    size: float  # 0; hanson-wright: sqrt(tr R / lambda_max)
     sigma_u: float
 
 
@@ -41,13 +42,17 @@ class Theorem:
         """The thresholds for one problem and one delta."""
         base = math.log(4.0 * K1 * space.arms / delta)
         d = space.objectives
-        return TheoremLevels(base + math.log(d), base + d * math.log(5.0), space.sigma_u)
+        return TheoremLevels(base + math.log(d), base + d * math.log(5.0), 0.0, space.sigma_u)
 
 
 @moment.register(TheoremLevels)
 def _moment(evidence: TheoremLevels, t: int) -> Moment:
     growth = ALPHA * math.log(max(t, 1))
-    return Moment(math.sqrt(2.0 * (evidence.pair_constant + growth)), 4.0 * (evidence.row_constant + growth))
+    scale, level = math.sqrt(2.0 * (evidence.pair_constant + growth)), evidence.row_constant + growth
+    if evidence.size == 0.0:
+        return Moment(scale, 4.0 * level)
+    reach = evidence.size + math.sqrt(2.0 * level)
+    return Moment(scale, 0.5 * reach * reach)
 
 
 @spread.register(TheoremLevels)

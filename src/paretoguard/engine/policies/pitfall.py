@@ -14,7 +14,7 @@ import numpy as np
 from numpy import uint8
 from numpy.typing import NDArray
 
-from paretoguard.engine.border import eta_of
+from paretoguard.engine.border import known_eta
 from paretoguard.engine.claims import DOMINATED, INFEASIBLE, OPTIMAL
 from paretoguard.engine.draws import DECISIONS, uniforms
 from paretoguard.engine.evidence.learnt import LEAST_PULLS
@@ -134,7 +134,7 @@ def _answer(policy: PitfallMemory, evidence: NamedTuple, space: Space, state: St
         partition(now, space, state, statuses)
         return
     for i in range(space.arms):
-        eta = eta_of(space, state, i)
+        eta = known_eta(space, state, i)
         cost = 0.5 * float(state.counts[i]) * eta * eta
         outside = state.inside[i] == 0 and (policy.pitfalls.plain or cost >= bar)  # plain: read off the means
         statuses[i] = OPTIMAL if state.optimal[i] == 1 else INFEASIBLE if outside else DOMINATED
