@@ -3,6 +3,7 @@
 import math
 from typing import Any, NamedTuple
 
+from paretoguard.engine.border import eta_of
 from paretoguard.engine.evidence.parts import Moment, moment, weigh
 from paretoguard.engine.evidence.widths import spread, use_widths
 from paretoguard.engine.space import Space
@@ -51,7 +52,8 @@ def _root(evidence: DoubleRowsLevels, state: State, i: int, j: int) -> float:
 
 
 def _eightfold(evidence: DoubleRowsLevels, space: Space, state: State, i: int) -> float:
-    return 8.0 * state.counts[i] * state.eta[i] * state.eta[i] / 2.0
+    eta = eta_of(space, state, i)
+    return 8.0 * state.counts[i] * eta * eta / 2.0
 
 
 moment.register(NoRootLevels, _moment)

@@ -4,6 +4,7 @@ Claims about pairs are too careful for frequencies to show a mistake: see test_m
 count that a true rate of exactly delta would exceed with probability 1e-4 only.
 """
 
+import itertools
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -13,6 +14,7 @@ from scipy import stats
 
 import paretoguard as pg
 from paretoguard.engine.evidence.certified import CertifiedLevels
+from paretoguard.engine.probe import shortcuts
 from paretoguard.engine.space import Space
 
 ALARM = 1e-4
@@ -63,6 +65,26 @@ BORDERS = {
 @pytest.mark.parametrize("name", BORDERS)
 def test_rows_keep_their_level(name: str) -> None:
     assert not too_many(errors(BORDERS[name], "certified", 0.05, budget=3_000), RUNS, 0.05)
+
+
+def test_most_rivals_are_seen_at_a_glance_to_be_enough() -> None:
+    """Else e-cAPE would work out in full what it need not know."""
+    instance = pg.instances.load("covboost")
+    trial, sample = pg.Trial(instance.problem, algorithm="e-cape"), pg.sampler(instance)
+    for _ in range(2000):
+        arm = trial.next_arm()
+        assert arm is not None
+        trial.tell(arm, sample(arm))
+    found, pairs = np.zeros(5), list(itertools.permutations(range(len(instance.problem.arms)), 2))
+
+    def ask(i: int, j: int, floor: float) -> tuple[float, bool]:
+        shortcuts(trial._levels, trial._space, trial._state, i, j, floor, found)
+        return float(found[0]), bool(found[4])
+
+    floor = float(np.median([ask(*pair, 0.0)[0] for pair in pairs]))
+    above = [seen for value, seen in (ask(*pair, floor) for pair in pairs) if value > floor]
+    assert floor < 0.0
+    assert sum(above) >= 0.9 * len(above) > 10
 
 
 def test_rows_use_their_level_up() -> None:

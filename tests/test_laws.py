@@ -13,7 +13,8 @@ import pytest
 import paretoguard as pg
 from paretoguard import laws, settings
 from paretoguard.engine import jit
-from paretoguard.engine.evidence.parts import Moment, moment, weigh
+from paretoguard.engine.border import eta_of
+from paretoguard.engine.evidence.parts import Moment, is_dominated_above, moment, weigh
 from paretoguard.engine.evidence.widths import spread, use_widths
 from paretoguard.engine.policies.parts import answer, decide, restart
 from paretoguard.engine.state import UNSEEN
@@ -34,7 +35,7 @@ MODELS: dict[type[pg.Noise], pg.Noise] = {
 NOT_SIMULATED = {pg.Unknown}
 SELDOM = {  # baselines and evidence that seldom change: by `make slow`
     ("two-stage", "practical"), ("two-stage:form=e-cape", "practical"), ("racing", "practical"),
-    ("e-cape", "lil"), ("e-cape", "hanson-wright"), ("e-cape", "theorem"),
+    ("e-cape", "lil"), ("e-cape", "hanson-wright"), ("e-cape", "theorem"), ("game-cpsi", "glr"),
 }  # fmt: skip
 PAIRS = [
     *((how, "glr" if how == "game-cpsi" else "practical") for how in [*settings.ALGORITHMS, "two-stage:form=e-cape"]),
@@ -232,6 +233,7 @@ def test_an_algorithm_that_carries_over_from_run_to_run_is_caught() -> None:
         decisions.the_number_of_threads_changes_nothing(laws.Case(Unforgetting()))
 
 
+@pytest.mark.slow
 def test_evidence_whose_thresholds_grow_with_delta_is_caught() -> None:
     (error,) = broken(Backwards())
     assert str(error).startswith("A claim that is certified at one delta is certified at every larger one. Broken by")
@@ -314,7 +316,32 @@ def _crowd(evidence: CrowdLevels, space: Any, state: Any, i: int) -> float:
     total = 0.0
     for j in range(space.arms):
         total += float(state.counts[j])
-    return float(evidence.factor * total * state.eta[i])
+    return float(evidence.factor * total * eta_of(space, state, i))
+
+
+class RashLevels(NamedTuple):
+    sigma_u: float
+
+
+@dataclass(frozen=True)
+class Rash:
+    """Says at a glance that every arm is nearly dominated."""
+
+    name: ClassVar[str] = "rash"
+
+    def fit(self, delta: float, space: Any) -> RashLevels:
+        return RashLevels(1.0)
+
+
+moment.register(RashLevels, lambda evidence, t: Moment(3.0, 3.0))
+spread.register(RashLevels, lambda evidence, state, i, j: math.sqrt(state.inverse[i] + state.inverse[j]))
+use_widths(RashLevels)
+is_dominated_above.register(RashLevels, lambda evidence, now, space, state, i, j, floor: True)
+
+
+def test_rash_shortcuts_are_caught() -> None:
+    with pytest.raises(laws.BrokenLawError, match=r"but above [\d.-]+ by `is_dominated_above`"):
+        decisions.shortcuts_lead_to_the_same(laws.Case(evidence=Rash()))
 
 
 @pytest.mark.slow

@@ -198,6 +198,13 @@ def test_who_compiles_beside_ends_when_its_parent_is_killed() -> None:
     parent.communicate(timeout=60)  # the helper has inherited stdout: this returns when it is gone too
 
 
+def test_who_compiles_beside_may_end_before_its_parent() -> None:
+    code = "from paretoguard.papers import warming; warming.NAMES = (); warming.serve()"
+    helper = subprocess.Popen([sys.executable, "-c", code], stdin=subprocess.PIPE)
+    assert helper.wait(timeout=60) == 0
+    helper.communicate()
+
+
 @pytest.mark.parametrize(("words", "is_warmed"), [(["--all"], True), (["racing"], False), (["--smoke"], False)])
 def test_only_all_results_compile_beside(
     words: list[str], is_warmed: bool, monkeypatch: pytest.MonkeyPatch, tmp_path: Path

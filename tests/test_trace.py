@@ -36,7 +36,8 @@ def is_run_of(study: pg.Study, one: Trace) -> bool:
 @pytest.mark.parametrize(("batch", "budget"), [(1, None), (7, None), (1, 300), (7, 301)])
 def test_a_trace_ends_where_the_run_of_the_study_did(batch: int, budget: int | None) -> None:
     delta = 0.1 if budget is None else [0.1, 0.01]
-    study = pg.simulate(["simplex", "racing-5"], algorithms=ALGORITHMS, delta=delta, runs=3, batch=batch, budget=budget)
+    how = ALGORITHMS if batch == 1 else ALGORITHMS[:2]
+    study = pg.simulate(["simplex", "racing-5"], algorithms=how, delta=delta, runs=3, batch=batch, budget=budget)
     for run in range(3):
         traces = study.trace(run)
         assert [one.cell for one in traces] == list(study.cells)

@@ -277,7 +277,7 @@ class Pitfall:
 
     def doubted(self, i: int) -> int | None:
         twin = self.twin
-        others = [j for j in sorted(twin.C) if j != i and twin.counts[j] < math.exp(0.8 * math.log(twin.counts[i]))]
+        others = [j for j in sorted(twin.C) if j != i and twin.counts[j] < (1 - 1e-12) * twin.counts[i] ** 0.8]
         costs = [(self.falling(i, j), j) for j in others if self.falling(i, j) < math.log(twin.t)]
         return min(costs)[1] if costs else None
 

@@ -30,7 +30,7 @@ def locate(space: Space, state: "State", arm: int) -> None:
             used += space.exact_A[row, c] * x[space.noisy + c]
         if used - space.exact_b[row] > 0.5 * space.exact_row_tolerance[row]:
             state.inside[arm] = 0
-            state.eta[arm] = math.inf
+            state.lazy_eta[arm] = math.inf
             return
     for row in range(space.region.A.shape[0]):
         state.rhs[row] = space.region.b[row]
@@ -38,17 +38,17 @@ def locate(space: Space, state: "State", arm: int) -> None:
             state.rhs[row] -= space.exact_part[row, c] * x[space.noisy + c]
     inside, eta = within(space.region, state.rhs, space.row_tolerance, x)
     state.inside[arm] = 1 if inside else 0
-    state.eta[arm] = eta if inside else math.nan
+    state.lazy_eta[arm] = eta if inside else math.nan
     if not inside and space.noisy < space.objectives:
-        state.eta[arm] = distance(space.region, state.rhs, x, state.work)
+        state.lazy_eta[arm] = distance(space.region, state.rhs, x, state.work)
 
 
 @inner
-def known_eta(space: Space, state: "State", i: int) -> float:
-    """As `eta_of`, where it is mostly known: quicker to compile, slower where it is not."""
-    if state.eta[i] != state.eta[i]:
-        state.eta[i] = _away(space.region, state.means[i], state.work)
-    return float(state.eta[i])
+def called_eta(space: Space, state: "State", i: int) -> float:
+    """As `eta_of`, where it is mostly known: called, not inlined; quicker to compile, and slower where it is not."""
+    if state.lazy_eta[i] != state.lazy_eta[i]:
+        state.lazy_eta[i] = _away(space.region, state.means[i], state.work)
+    return float(state.lazy_eta[i])
 
 
 @aside
@@ -59,6 +59,6 @@ def _away(region: Polyhedron, x: NDArray[float64], work: Workspace) -> float:
 @inner
 def eta_of(space: Space, state: "State", i: int) -> float:
     """The distance to the border of P: of an arm outside P worked out when first asked for."""
-    if state.eta[i] != state.eta[i]:
-        state.eta[i] = distance(space.region, space.region.b, state.means[i], state.work)
-    return float(state.eta[i])
+    if state.lazy_eta[i] != state.lazy_eta[i]:
+        state.lazy_eta[i] = distance(space.region, space.region.b, state.means[i], state.work)
+    return float(state.lazy_eta[i])

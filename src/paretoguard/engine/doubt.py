@@ -28,6 +28,7 @@ from paretoguard.engine.ways import (
     take,
 )
 
+ROUNDING = 1e-12  # of exp and log: a whole power must not come out above itself
 BUSY = 1.2  # times the pulls of the arm in question: the other is pulled for other ends too
 
 
@@ -51,7 +52,9 @@ def doubt(evidence: NamedTuple, now: Any, space: Space, state: State, pitfalls: 
         take(pitfalls, DOUBT, arm, i)
         return
     least, arm = math.log(float(state.tally[CLOCK])), -1
-    enough = math.exp(pitfalls.catch_up * math.log(pitfalls.counts[i]))
+    enough = pitfalls.counts[i]
+    if pitfalls.catch_up < 1.0:
+        enough = (1.0 - ROUNDING) * math.exp(pitfalls.catch_up * math.log(enough))
     for j in range(space.arms):
         if j != i and pitfalls.counts[j] < enough and is_candidate(now, state, j):
             cost = falling(space, state, pitfalls, i, j)

@@ -193,7 +193,7 @@ def _weakest_outside(
         if arm < 0:
             return least
         pitfalls.bound[arm] = math.inf
-        if space.compared == 0 and _is_below_exactly(now, space, state, arm):
+        if space.compared == 0 and _is_below_exactly(now, space, state, pitfalls, bar, arm):
             continue
         if bar < math.inf or not _is_below_front(evidence, now, space, state, pitfalls, arm):
             cost = max(pitfalls.own[arm], rising(space, state, pitfalls, arm, least * (1.0 + ROUNDING)))
@@ -217,7 +217,7 @@ def _entering(
     """What it costs that i enters P; +inf where the claim that it is outside is closed."""
     if state.inside[i] == 1:
         return 0.0
-    if state.eta[i] == math.inf or (bar == math.inf and state.weight[i] >= now.bar):
+    if state.lazy_eta[i] == math.inf or (bar == math.inf and state.weight[i] >= now.bar):
         return math.inf
     return 0.0 if pitfalls.plain else crossing(evidence, now, space, state, pitfalls, i)
 
@@ -233,10 +233,14 @@ def _is_below_front(evidence: NamedTuple, now: Any, space: Space, state: State, 
 
 
 @inner
-def _is_below_exactly(now: Any, space: Space, state: State, i: int) -> bool:
-    """Where all that is compared is exact: does another candidate dominate i?  Equal arms are both outside O."""
+def _is_below_exactly(now: Any, space: Space, state: State, pitfalls: Pitfalls, bar: float, i: int) -> bool:
+    """Where all that is compared is exact: does another arm that may be feasible dominate i?
+
+    Not only one of O: equal arms are both outside it.
+    """
     for j in range(space.arms):
-        if j != i and is_candidate(now, state, j) and could_dominate(space, state, j, i):
+        is_open = state.optimal[j] == 1 or pitfalls.own[j] < bar if bar < math.inf else is_candidate(now, state, j)
+        if j != i and is_open and could_dominate(space, state, j, i):
             return True
     return False
 

@@ -40,7 +40,7 @@ class State(NamedTuple):
     root: NDArray[float64]  # [K] 1 / sqrt(N_i)
     stamp: NDArray[int64]  # [K] goes up when an arm has a new result, and when a pending one counts or no longer does
     inside: NDArray[uint8]  # [K] 1 for the empirically feasible arms F_t
-    eta: NDArray[float64]  # [K] distance to the boundary of P; NaN: not worked out yet (`border.eta_of`)
+    lazy_eta: NDArray[float64]  # [K] distance to the boundary of P; NaN: not worked out yet (`border.eta_of`)
     weight: NDArray[float64]  # [K] the part of gamma_i that does not change with time; nan: see `weight_of`
     witness: NDArray[int64]  # [K] for i in F_t: an arm of F_t that dominates i, or -1
     optimal: NDArray[uint8]  # [K] 1 for O_t, the Pareto set of F_t
@@ -85,7 +85,7 @@ def new_state(space: Space, key: NDArray[uint64]) -> State:
         root=np.full(K, math.inf),
         stamp=integers(K),
         inside=flags(),
-        eta=floats(K),
+        lazy_eta=floats(K),
         weight=np.full(K, -math.inf),
         witness=np.full(K, -1, dtype=int64),
         optimal=flags(),
@@ -113,7 +113,7 @@ def reset(space: Space, state: State) -> None:
         state.inverse[i] = math.inf
         state.root[i] = math.inf
         state.inside[i] = 0
-        state.eta[i] = 0.0
+        state.lazy_eta[i] = 0.0
         state.weight[i] = -math.inf
         state.witness[i] = -1
         state.optimal[i] = 0
@@ -236,6 +236,8 @@ def _weigh(evidence: NamedTuple, space: Space, state: State, arm: int) -> None:
         state.weight[arm] = -math.inf
     else:
         state.weight[arm] = math.nan if state.inside[arm] == 1 else weigh(evidence, space, state, arm)
+        if state.inside[arm] == 0 and state.weight[arm] != state.weight[arm]:
+            state.weight[arm] = -math.inf  # what is no number is no evidence
 
 
 @inner

@@ -37,7 +37,7 @@ from paretoguard.engine.jit import inner
 from paretoguard.engine.space import Space
 from paretoguard.engine.state import CLOCK, State, weight_of
 
-FROM_FEASIBILITY, AT_A_GLANCE, FROM_RIVAL, WHOLE = 0, 1, 2, 3  # what a bound is from; at a glance: it is not reached
+BY_FEASIBILITY, AT_A_GLANCE, REMEMBERED, WHOLE = 0, 1, 2, 3  # what a bound is from; at a glance: it is not reached
 SMALL = 8  # up to so many arms in O_t, comparing all pairs is quicker than remembering
 
 
@@ -147,7 +147,7 @@ def weakest_excluded(evidence: NamedTuple, now: Any, space: Space, state: State,
         i = last if k < 0 else k
         if i < 0 or (k >= 0 and i == last):
             continue
-        rivals.known[i] = FROM_FEASIBILITY
+        rivals.known[i] = BY_FEASIBILITY
         rivals.bound[i] = math.inf
         if state.optimal[i] == 0:
             rivals.bound[i] = -math.inf if state.inside[i] == 1 else state.weight[i] - now.bar
@@ -160,9 +160,9 @@ def weakest_excluded(evidence: NamedTuple, now: Any, space: Space, state: State,
             if rivals.bound[i] < least or (rivals.bound[i] == least and i < arm and rivals.known[i] != AT_A_GLANCE):
                 least, arm = rivals.bound[i], i
     # The arm with the least bound is the minimiser once its bound is its term: every other term is at least its own
-    # bound, and an equal term of a lower index would have been met first.
+    # bound, and an equal term of a lower index would have been met first (one seen at a glance is above its bound).
     while arm >= 0 and rivals.known[arm] != WHOLE:
-        if rivals.known[arm] == FROM_RIVAL:
+        if rivals.known[arm] == REMEMBERED:
             rivals.bound[arm] = full_term(evidence, now, space, state, rivals, arm)
             rivals.known[arm] = WHOLE
         else:
@@ -190,7 +190,7 @@ def _is_rival_enough(
 def _look_at_rival(evidence: NamedTuple, now: Any, space: Space, state: State, rivals: Rivals, i: int) -> None:
     """Raise the bound of i to that of its remembered rival."""
     rivals.bound[i] = max(rivals.bound[i], lower_bound(evidence, now, space, state, rivals, i))
-    rivals.known[i] = FROM_RIVAL
+    rivals.known[i] = REMEMBERED
 
 
 @inner
@@ -264,7 +264,7 @@ def _mend_leads(evidence: NamedTuple, now: Any, space: Space, state: State, riva
     fall = _widening(evidence, now, state, rivals, size)
     rivals.last[0] = state.tally[CLOCK]
     for i in range(space.arms):
-        rivals.known[i] = FROM_RIVAL
+        rivals.known[i] = REMEMBERED
         if state.optimal[i] == 0:
             rivals.seen[i] = -1
         elif rivals.seen[i] != state.stamp[i]:

@@ -18,7 +18,7 @@ import numpy as np
 from numpy import float64, int64, uint8
 from numpy.typing import NDArray
 
-from paretoguard.engine.border import known_eta
+from paretoguard.engine.border import called_eta
 from paretoguard.engine.dominance import best_lead
 from paretoguard.engine.entering import Walk, enter, prepare, walk_memory
 from paretoguard.engine.evidence.learnt import NEVER
@@ -130,7 +130,7 @@ def crossing(evidence: NamedTuple, now: Any, space: Space, state: State, pitfall
     """What it costs that i is on the other side of P; where scales are learnt, the evidence against it."""
     if state.covariance.shape[1] > 0:
         return _crossing_in_evidence(evidence, now, space, state, i)
-    eta = known_eta(space, state, i)
+    eta = called_eta(space, state, i)
     return 0.5 * pitfalls.counts[i] * eta * eta
 
 

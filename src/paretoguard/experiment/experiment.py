@@ -41,12 +41,12 @@ class Status(NamedTuple):
     stopped: str  # "answered", "budget" or "open"
     pending: int  # tickets without their whole result
     partial: int  # … of which so many have a part of it
-    held: int  # results that wait for earlier ones of their arm, in the order asked
     expired: int  # tickets that ran out, and whose results have not come
     retracted: int
     sequence: int  # of the last event
     hash: str  # and its hash: with it, nobody can change the ledger unseen
     guarantee: str
+    held: int  # results that wait for earlier ones of their arm, in the order asked
 
 
 class Experiment:
@@ -390,12 +390,12 @@ def _status(name: str, fold: Fold) -> Status:
         stopped="answered" if answered else "budget" if spent else "open",
         pending=len(fold.open),
         partial=sum(bool(slot.values) for slot in fold.open.values()),
-        held=fold.trial.held,
         expired=states.count(LATE),
         retracted=states.count(WITHDRAWN),
         sequence=fold.sequence,
         hash=fold.hash,
         guarantee=labels.guarantee(fold),
+        held=fold.trial.held,
     )
 
 

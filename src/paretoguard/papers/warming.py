@@ -36,7 +36,7 @@ def warming(threads: int | None, say: Callable[[str], None]) -> Iterator[None]:
         failed = helper.poll()
         helper.kill()
         helper.communicate()
-        if failed:
+        if failed is not None and failed > 0:
             say(f"the process that compiles beside ended with status {failed}: the results are the same, only later")
 
 
@@ -48,10 +48,15 @@ def main() -> None:
 
 def _end_with_parent() -> None:
     """Nothing is ever written to stdin: when it ends, whoever started this is gone, killed perhaps."""
-    sys.stdin.buffer.read()
-    os._exit(1)
+    os.read(0, 1)  # not sys.stdin, whose lock would be in the way of a normal end
+    os._exit(0)
+
+
+def serve() -> None:
+    """`main`, for as long as somebody holds the other end of stdin."""
+    threading.Thread(target=_end_with_parent, daemon=True).start()
+    main()
 
 
 if __name__ == "__main__":
-    threading.Thread(target=_end_with_parent, daemon=True).start()
-    main()
+    serve()

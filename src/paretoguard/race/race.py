@@ -347,8 +347,9 @@ class Race:
             (f"there were no more rows of {', '.join(sorted(self.exhausted))}",) if self.exhausted else ()
         )
         said += (self.stuck,) if self.stuck else ()
-        if self._limit is not None and found.stopped == "open" and found.samples >= self._limit:
-            said += (f"stopped after {found.samples:,} results, as --budget says; the race itself has no budget",)
+        told = found.samples + self.experiment.status().held
+        if self._limit is not None and found.stopped == "open" and told >= self._limit:
+            said += (f"stopped after {told:,} results, as --budget says; the race itself has no budget",)
         return replace(found, notes=(*said, *found.notes)) if said else found
 
 

@@ -113,7 +113,7 @@ def _why_infeasible(numbers: Snapshot, i: int) -> dict[str, Any]:
         return {"reason": _failure(numbers, i, row), **_slack_fields(numbers, i, row)}
     # No single limit says so: bets are sharper than limits, and several rows may fail together.
     failing = [row, *(int(other) for other in np.flatnonzero(numbers.slack[i] < 0) if other != row)]
-    away = float(numbers.state.eta[i])
+    away = float(numbers.state.lazy_eta[i])
     alone = numbers.problem.learnt or away * numbers.units[i, row] <= -numbers.slack[i, row] * (1 + 1e-9)
     if len(failing) == 1 and alone:
         return {"reason": _failure(numbers, i, row), **_slack_fields(numbers, i, row)}

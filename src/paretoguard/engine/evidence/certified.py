@@ -245,7 +245,7 @@ def _prepare(evidence: CertifiedLevels, state: "State", i: int) -> None:
 
 @weigh.register(CertifiedLevels)
 def _weigh(evidence: CertifiedLevels, space: Space, state: "State", i: int) -> float:
-    if state.inside[i] == 0 and state.eta[i] == math.inf:  # outside by its exact coordinates
+    if state.inside[i] == 0 and state.lazy_eta[i] == math.inf:  # outside by its exact coordinates
         return math.inf
     if evidence.learns and state.counts[i] < LEAST_PULLS:
         return too_early(state.counts[i])

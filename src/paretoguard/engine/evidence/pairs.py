@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 NOMINAL = 1.1  # how much less than the two-sided form asks for is usually enough: 3/4 of a form nearly 4 times as large
 LEAST = 0.05  # of what is required, where it would be less than nothing (delta near 1)
 ROUNDING = 1e-12
+ULPS = 1e-15  # a few
 SURELY, SMALL = 1.0 + 1e-9, 1e-20  # with room for rounding; more than the square of ROUNDING
 NEAR = 0.7  # two likelihoods are at most exp of twice what a normal law gives
 SUM_SHARE, RATE_SHARE = 0.75, 0.25  # of 0-and-1 outcomes: how the evidence is shared between its two forms
@@ -43,7 +44,7 @@ def is_above(limit: float, lead: float, first: float, second: float, required: f
     That is where lead - width is, and -ROUNDING * width too.
     """
     square = 2.0 * (first + second) * max(LEAST, required - NOMINAL)  # of the width
-    above = lead - limit
+    above = lead - limit - ULPS * abs(lead)
     return limit < 0.0 < above and above * above > SURELY * square and limit * limit > SMALL * square
 
 

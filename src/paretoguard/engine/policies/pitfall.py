@@ -14,7 +14,7 @@ import numpy as np
 from numpy import uint8
 from numpy.typing import NDArray
 
-from paretoguard.engine.border import known_eta
+from paretoguard.engine.border import called_eta
 from paretoguard.engine.claims import DOMINATED, INFEASIBLE, OPTIMAL
 from paretoguard.engine.draws import DECISIONS, uniforms
 from paretoguard.engine.evidence.learnt import LEAST_PULLS
@@ -113,7 +113,8 @@ def _select(policy: PitfallMemory, evidence: NamedTuple, space: Space, state: St
 def _starved(policy: PitfallMemory, space: Space, state: State) -> int:
     """The least pulled arm, where it has fewer than explore sqrt(t/K) pulls, or too few to know its scale; else -1.
 
-    Every mean is then right in the end, whatever the first results were; all of it takes at most sqrt(K t) pulls.
+    Every mean is then right in the end, whatever the first results were; it takes at most sqrt(K t) pulls, and where
+    scales are learnt the first results of each arm.
     """
     arm = 0
     for i in range(space.arms):
@@ -134,7 +135,7 @@ def _answer(policy: PitfallMemory, evidence: NamedTuple, space: Space, state: St
         partition(now, space, state, statuses)
         return
     for i in range(space.arms):
-        eta = known_eta(space, state, i)
+        eta = called_eta(space, state, i)
         cost = 0.5 * float(state.counts[i]) * eta * eta
         outside = state.inside[i] == 0 and (policy.pitfalls.plain or cost >= bar)  # plain: read off the means
         statuses[i] = OPTIMAL if state.optimal[i] == 1 else INFEASIBLE if outside else DOMINATED
