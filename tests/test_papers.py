@@ -131,18 +131,14 @@ def test_a_result_is_written_whole_or_not_at_all(tmp_path: Path) -> None:
 
 
 def test_kernels_are_compiled_beside_by_runs_of_every_kind(monkeypatch: pytest.MonkeyPatch) -> None:
-    efforts: list[Any] = []
-    names: list[str] = []
-
-    def chosen(name: str) -> Any:
-        names.append(name)
-        return SimpleNamespace(reproduce=efforts.append)
-
-    monkeypatch.setattr(warming, "script", chosen)
+    made: list[dict[str, Any]] = []
+    monkeypatch.setattr(warming, "simulate", lambda instance, **kind: made.append(kind))
     warming.main()
-    assert names == list(reversed(NAMES))
-    assert {effort.runs(500) for effort in efforts} == {2}
-    assert all(list(effort.first(["a", "b", "c"])) == ["a", "b", "c"] for effort in efforts)
+    kinds = {(how, kind.get("evidence", "glr")) for kind in made for how in np.atleast_1d(kind["algorithms"])}
+    results = {(row["algorithm"], row["evidence"]) for row in read(COMMITTED / "bounds.csv")}
+    assert kinds == {kind for kind in results if kind[1] != "practical"}  # those the first results need themselves
+    assert made[0]["algorithms"] == "game-cpsi"  # asked for first
+    assert {kind["runs"] for kind in made} == {2}
 
 
 def test_who_compiles_beside_does_not_outlive_the_results(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -199,7 +195,7 @@ def test_who_compiles_beside_ends_when_its_parent_is_killed() -> None:
 
 
 def test_who_compiles_beside_may_end_before_its_parent() -> None:
-    code = "from paretoguard.papers import warming; warming.NAMES = (); warming.serve()"
+    code = "from paretoguard.papers import warming; warming.main = lambda: None; warming.serve()"
     helper = subprocess.Popen([sys.executable, "-c", code], stdin=subprocess.PIPE)
     assert helper.wait(timeout=60) == 0
     helper.communicate()

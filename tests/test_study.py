@@ -106,7 +106,12 @@ def test_runs_that_end_at_the_budget_are_undecided_and_claim_nothing_wrong() -> 
     assert not study.records["wrong_ecpsi"][study.records["undecided"]].any()
 
 
-@pytest.mark.parametrize("algorithm", ["pitfall", "e-cape", "uniform", "racing", "two-stage", "two-stage:form=e-cape"])
+BASELINES = ("uniform", "racing", "two-stage", "two-stage:form=e-cape")
+
+
+@pytest.mark.parametrize(
+    "algorithm", ["pitfall", "e-cape", *(pytest.param(how, marks=pytest.mark.slow) for how in BASELINES)]
+)
 def test_identify_fed_the_rewards_of_a_simulated_run_makes_the_same_pulls(algorithm: str) -> None:
     """Totals at every budget are the same, so the pulls are the same one by one."""
     instance = easy("wider", 4)

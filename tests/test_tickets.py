@@ -34,7 +34,7 @@ def test_asking_for_one_arm_at_a_time_is_as_taking_the_next_arm() -> None:
     assert by_arm.result().to_dict() == by_ticket.result().to_dict()
 
 
-@pytest.mark.parametrize("algorithm", ["pitfall", "e-cape", "racing"])
+@pytest.mark.parametrize("algorithm", ["pitfall", "e-cape", pytest.param("racing", marks=pytest.mark.slow)])
 def test_batches_are_those_of_a_simulation(algorithm: str) -> None:
     how: dict[str, Any] = {"evidence": "practical", "delta": 0.1}
     study = pg.simulate(instance(), algorithms=algorithm, runs=1, seed=4, batch=8, **how)
@@ -125,7 +125,10 @@ def test_an_arm_that_cannot_be_asked_for_leaves_nothing_pending(monkeypatch: pyt
     assert [ticket.arm for ticket in trial.ask(3)] == ["a", "b", "c"]
 
 
-@pytest.mark.parametrize("algorithm", ["pitfall", "e-cape", "two-stage", "racing", "uniform"])
+@pytest.mark.parametrize(
+    "algorithm",
+    ["pitfall", "e-cape", *(pytest.param(how, marks=pytest.mark.slow) for how in ("two-stage", "racing", "uniform"))],
+)
 def test_a_pool_of_workers_takes_about_as_many_samples_as_one(algorithm: str) -> None:
     """n measurements under way, one result in, one ask; also with one that never returns."""
 

@@ -177,7 +177,10 @@ def compare_batches(instance: pg.Instance, algorithm: str, seed: int, size: int)
         assert study.statuses[run].tolist() == statuses
 
 
-@pytest.mark.parametrize("algorithm", sorted(POLICIES))
+@pytest.mark.parametrize(
+    "algorithm",
+    [how if how == "e-cape" else pytest.param(how, marks=pytest.mark.slow) for how in sorted(POLICIES)],
+)
 def test_batches_are_filled_as_the_twin_does(algorithm: str) -> None:
     for number in range(40):
         rng = np.random.default_rng([9, number])

@@ -32,9 +32,9 @@ def reproduce(effort: Effort) -> Outcome:
     for name in effort.first(INSTANCES):
         instance = load(name)
         bound = lower_bound(instance, time_limit=math.inf).value
-        for settings in _settings(instance, effort):
-            effort.say(f"{name}, {settings.get('evidence', 'glr')}")
-            study = simulate(instance, delta=DELTA, budget=BUDGET, threads=effort.threads, **settings)
+        for kind in settings(instance, effort):
+            effort.say(f"{name}, {kind.get('evidence', 'glr')}")
+            study = simulate(instance, delta=DELTA, budget=BUDGET, threads=effort.threads, **kind)
             timing += timing_rows(study)
             for row in summary_rows(study):
                 rows.append({**row, "bound": bound, "ratio": row["median"] / (bound * math.log(1.0 / DELTA))})
@@ -42,7 +42,8 @@ def reproduce(effort: Effort) -> Outcome:
     return Outcome(rows, lines(rows), partial(draw_ratios, rows), timing)
 
 
-def _settings(instance: Instance, effort: Effort) -> list[dict[str, Any]]:
+def settings(instance: Instance, effort: Effort) -> list[dict[str, Any]]:
+    """Which algorithms with which evidence, and how many runs."""
     found = [
         {"algorithms": effort.first(ALGORITHMS), "evidence": evidence, "runs": effort.runs(RUNS[evidence])}
         for evidence in effort.first(list(RUNS))
