@@ -111,7 +111,12 @@ def test_the_engine_decides_as_the_twin_does(algorithm: str, block: int) -> None
 
 @pytest.mark.parametrize(
     ("algorithm", "evidence"),
-    [("e-cape", "certified"), ("racing", "certified"), ("e-cape", "lil"), ("e-cape", "hanson-wright")],
+    [
+        ("e-cape", "certified"),
+        ("e-cape", "hanson-wright"),
+        pytest.param("racing", "certified", marks=pytest.mark.slow),
+        pytest.param("e-cape", "lil", marks=pytest.mark.slow),
+    ],
 )
 def test_the_engine_decides_as_the_twin_does_with_every_evidence(algorithm: str, evidence: str) -> None:
     compared = 0
