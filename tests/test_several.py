@@ -195,7 +195,7 @@ def test_a_verdict_names_the_arms_and_is_borne_out() -> None:
     verdict = trial.result().verdicts["arm0"]
     assert (verdict.by, verdict.by_one_of) == (None, ("arm1", "arm2"))
     assert verdict.reason.startswith(
-        "at least one of arm1 and arm2 is at least as good in every objective; as estimate"
+        "at least one of arm1 and arm2 is at least as good in every objective, though which is not certain; as"
     )
     assert verdict.to_dict()["by_one_of"] == ["arm1", "arm2"]
     claims = {arm: status for arm, status in trial.statuses().items() if status != "undecided"}

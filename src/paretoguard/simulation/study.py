@@ -35,7 +35,8 @@ FORMAT = 1
 MOST_RUNS = 10**8  # of each kind: their records fill the memory of a large machine
 MOVABLE = ("instance", "evidence", "delta", "guarantee", "runs", "undecided")  # said once where they are the same
 ERROR = (
-    "error: share of runs with a false claim (game-cpsi: a wrong set), with its one-sided 95% limit (Clopper–Pearson)"
+    "error: share of runs with a false claim (game-cpsi, pitfall:task=cpsi: a wrong set), "
+    "with its one-sided 95% limit (Clopper–Pearson)"
 )
 NO_ARM = 255  # pads `statuses` where an instance has fewer arms than the widest one
 _STATUS_OF = {1: "answered", 2: "budget"}

@@ -174,9 +174,14 @@ def dominators(numbers: Snapshot, i: int, via: NDArray[int64]) -> list[int]:
 
 def _why_below_some(numbers: Snapshot, i: int, above: Sequence[int]) -> dict[str, Any]:
     arms = [numbers.problem.arms[j] for j in above]
-    ahead = [f"{arm} {', '.join(_ahead(numbers, _gain(numbers, i, j)[0]))}" for arm, j in zip(arms, above, strict=True)]
+    ahead = [
+        f"{arm}: {', '.join(_ahead(numbers, _gain(numbers, i, j)[0]))}" for arm, j in zip(arms, above, strict=True)
+    ]
     named = f"{', '.join(arms[:-1])} and {arms[-1]}"
-    reason = f"at least one of {named} is at least as good in every objective; as estimated, {'; '.join(ahead)}"
+    reason = (
+        f"at least one of {named} is at least as good in every objective, though which is not certain; "
+        f"as estimated, {'; '.join(ahead)}"
+    )
     return {"reason": reason, "by_one_of": tuple(arms)}
 
 
