@@ -13,14 +13,6 @@ from paretoguard.simulation.study import Study
 KIND = ("instance", "algorithm", "evidence", "delta")
 
 
-def together(studies: Iterable[Study]) -> Study:
-    """Studies of one design on instances with equally many arms, as one."""
-    found = list(studies)
-    arrays = ([getattr(study, name) for study in found] for name in ("records", "pulls", "statuses"))
-    cells = tuple(cell for study in found for cell in study.cells)
-    return Study(cells, found[0].design, *map(np.concatenate, arrays))
-
-
 def run_rows(study: Study) -> list[dict[str, Any]]:
     """One line for each run, in the order of the study's kinds."""
     return [
