@@ -52,7 +52,7 @@ versions: $(STAMP)
 figures: $(STAMP)
 	for figure in secukinumab trace batches; do $(BIN)/python docs/figures/$$figure.py || exit 1; done
 
-# The results of the paper at full size: half an hour or more on two cores.
+# The results of the paper at full size: about half an hour on two cores.
 paper: $(STAMP)
 	$(BIN)/paretoguard paper --all
 	$(BIN)/python -m paretoguard.papers.folder papers/kone2025

@@ -27,7 +27,7 @@ import paretoguard as pg
 from paretoguard import settings
 from paretoguard.engine.batches import cohort
 from paretoguard.engine.draws import key
-from paretoguard.engine.loop import NEXT, NO_BUDGET, STARTED, advance, new_outcomes
+from paretoguard.engine.loop import NEXT, NO_BUDGET, STARTED, advance, ending, new_outcomes
 from paretoguard.engine.state import new_state
 from paretoguard.simulation.rewards import source
 
@@ -60,7 +60,7 @@ def engine(instance: pg.Instance) -> Competitor:
     space = instance.problem.space()
     policy = settings.algorithm("e-cape").fit(space)
     evidence = settings.evidence("practical").fit(DELTA, space)
-    state, via, drawn_from = new_state(space, key(SEED, 0)), np.zeros(space.arms, dtype=int64), source(instance)
+    state, drawn_from = new_state(space, key(SEED, 0)), source(instance)
     outcomes = new_outcomes(np.arange(_room(space.arms), dtype=np.uint64), space.arms)
 
     def pulls() -> Pulls:
@@ -68,7 +68,7 @@ def engine(instance: pg.Instance) -> Competitor:
         return np.vstack([ended, state.counts]) if outcomes.cursor[STARTED] else ended
 
     return lambda steps: advance(
-        policy, evidence, space, drawn_from, state, via, outcomes, steps, NO_BUDGET, cohort(1)
+        policy, evidence, space, drawn_from, state, outcomes, steps, NO_BUDGET, cohort(1), ending(NO_BUDGET, space.arms)
     ), pulls
 
 

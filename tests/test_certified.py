@@ -75,7 +75,7 @@ def test_most_rivals_are_seen_at_a_glance_to_be_enough() -> None:
         arm = trial.next_arm()
         assert arm is not None
         trial.tell(arm, sample(arm))
-    found, pairs = np.zeros(5), list(itertools.permutations(range(len(instance.problem.arms)), 2))
+    found, pairs = np.zeros(8), list(itertools.permutations(range(len(instance.problem.arms)), 2))
 
     def ask(i: int, j: int, floor: float) -> tuple[float, bool]:
         shortcuts(trial._levels, trial._space, trial._state, i, j, floor, found)
@@ -85,6 +85,22 @@ def test_most_rivals_are_seen_at_a_glance_to_be_enough() -> None:
     above = [seen for value, seen in (ask(*pair, floor) for pair in pairs) if value > floor]
     assert floor < 0.0
     assert sum(above) >= 0.9 * len(above) > 10
+
+
+def test_what_an_arm_weighs_is_seldom_worked_out() -> None:
+    """A glance says that it is too little, where e-cAPE would not need it."""
+    for name in ("cube", "secukinumab"):
+        instance = pg.instances.load(name)
+        trial, sample = pg.Trial(instance.problem, algorithm="e-cape"), pg.sampler(instance)
+        outside = unknown = 0
+        for _ in range(2000):
+            arm = trial.next_arm()
+            assert arm is not None
+            trial.tell(arm, sample(arm))
+            state = trial._state
+            outside += int((state.inside == 0).sum())
+            unknown += int((np.isnan(state.weight) & (state.inside == 0)).sum())
+        assert unknown > 0.5 * outside > 100
 
 
 def test_rows_use_their_level_up() -> None:

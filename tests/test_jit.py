@@ -8,12 +8,17 @@ import threading
 from collections.abc import Callable
 from pathlib import Path
 from types import ModuleType
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
+from numba import typeof
+from numba.core.datamodel import ArgPacker, default_manager
+from numpy.typing import NDArray
 
 from paretoguard.engine import jit, kernel_store
+from paretoguard.engine.bets import Ranges
+from paretoguard.engine.evidence.parts import Moment
 from paretoguard.engine.fingerprint import fingerprint
 from paretoguard.engine.geometry import within
 
@@ -126,3 +131,24 @@ def test_a_part_without_a_body_says_so() -> None:
 def test_functions_for_kernels_refuse_python() -> None:
     with pytest.raises(TypeError, match="within is for use inside kernels"):
         within(1, 2, 3, 4)  # type: ignore[arg-type]
+
+
+class Theirs(NamedTuple):
+    """A record from outside the engine, with one of the engine in it."""
+
+    values: NDArray[np.float64]
+    moment: Moment
+
+
+@needs_compiler
+def test_only_records_of_the_engine_pass_whole() -> None:
+    """Code compiled without this package takes records apart: those from elsewhere must pass as they always do."""
+
+    def arguments(value: object) -> int:
+        return len(ArgPacker(default_manager, [typeof(value)]).argument_types)
+
+    array, moment = np.ones(2), Moment(1.0, 2.0)
+    assert arguments(array) > 1
+    assert arguments(moment) == arguments(Ranges(array, array > 0.0)) == 1
+    assert arguments(Theirs(array, moment)) == arguments(array) + 1
+    assert arguments((array, 1.0)) == arguments(array) + 1

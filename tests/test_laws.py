@@ -14,7 +14,7 @@ import paretoguard as pg
 from paretoguard import laws, settings
 from paretoguard.engine import jit
 from paretoguard.engine.border import eta_of
-from paretoguard.engine.evidence.parts import Moment, is_dominated_above, moment, weigh
+from paretoguard.engine.evidence.parts import Moment, is_dominated_above, moment, most_weight, weigh
 from paretoguard.engine.evidence.widths import spread, use_widths
 from paretoguard.engine.policies.parts import answer, decide, restart
 from paretoguard.engine.state import UNSEEN
@@ -321,27 +321,34 @@ def _crowd(evidence: CrowdLevels, space: Any, state: Any, i: int) -> float:
 
 class RashLevels(NamedTuple):
     sigma_u: float
+    about_pairs: bool
 
 
 @dataclass(frozen=True)
 class Rash:
-    """Says at a glance that every arm is nearly dominated."""
+    """Says at a glance that every arm is nearly dominated; or else that nothing speaks against any."""
 
+    about_pairs: bool
     name: ClassVar[str] = "rash"
 
     def fit(self, delta: float, space: Any) -> RashLevels:
-        return RashLevels(1.0)
+        return RashLevels(1.0, self.about_pairs)
 
 
 moment.register(RashLevels, lambda evidence, t: Moment(3.0, 3.0))
 spread.register(RashLevels, lambda evidence, state, i, j: math.sqrt(state.inverse[i] + state.inverse[j]))
 use_widths(RashLevels)
-is_dominated_above.register(RashLevels, lambda evidence, now, space, state, i, j, floor: True)
+is_dominated_above.register(RashLevels, lambda evidence, now, space, state, i, j, floor: evidence.about_pairs)
+most_weight.register(RashLevels, lambda evidence, space, state, i: math.inf if evidence.about_pairs else 0.0)
 
 
-def test_rash_shortcuts_are_caught() -> None:
-    with pytest.raises(laws.BrokenLawError, match=r"but above [\d.-]+ by `is_dominated_above`"):
-        decisions.shortcuts_lead_to_the_same(laws.Case(evidence=Rash()))
+@pytest.mark.parametrize(
+    ("about_pairs", "words"),
+    [(True, r"but above [\d.-]+ by `is_dominated_above`"), (False, r"weighs [\d.]+, at most 0 by `most_weight`")],
+)
+def test_rash_shortcuts_are_caught(about_pairs: bool, words: str) -> None:
+    with pytest.raises(laws.BrokenLawError, match=words):
+        decisions.shortcuts_lead_to_the_same(laws.Case(evidence=Rash(about_pairs)))
 
 
 @pytest.mark.slow

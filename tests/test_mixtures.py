@@ -40,6 +40,11 @@ def regret(rate: float, n: float) -> float:
 
 
 @entry
+def least_regrets(rho: float, log_rho: float, total: float) -> float:
+    return rates.least_regrets(rho, log_rho, total)
+
+
+@entry
 def rate_evidence(first: float, n: float, second: float, m: float) -> float:
     return rates.rate_evidence(first, n, second, m)
 
@@ -349,6 +354,17 @@ def test_the_regret_of_many_outcomes_is_that_of_its_definition() -> None:
             mixed = special.betaln(k + 0.5, n - k + 0.5) - math.log(math.pi)
             expected = special.xlogy(k, k / n) + special.xlogy(n - k, (n - k) / n) - mixed
             assert regret(k / n, float(n)) == pytest.approx(expected, rel=1e-9, abs=1e-9 * math.sqrt(n))
+
+
+def test_a_regret_is_at_least_half_the_logarithm() -> None:
+    """Of pi n/2: so that a glance tells where sums are sharper than rates."""
+    for n in (*range(1, 60), 1_000, 100_000):
+        for k in {*range(min(n, 60) + 1), n // 2, n}:
+            assert regret(k / n, float(n)) >= 0.5 * math.log(0.5 * math.pi * n) - 1e-9
+    for n, m in ((1.0, 1.0), (7.0, 300.0), (1e6, 50.0)):
+        penalties = 0.5 * (math.log1p(n / RHO) + math.log1p(m / RHO))
+        least = 0.5 * math.log(0.5 * math.pi * n) + 0.5 * math.log(0.5 * math.pi * m)
+        assert penalties + least_regrets(RHO, math.log(0.5 * math.pi * RHO), 1.0 / n + 1.0 / m) <= least
 
 
 def test_log_gamma_is_that_of_the_literature() -> None:

@@ -1,5 +1,6 @@
 """Studies: the same for any number of threads, extended without recomputing, saved whole, interrupted without loss."""
 
+import itertools
 import json
 import signal
 import subprocess
@@ -13,7 +14,9 @@ import pytest
 from scipy import stats
 
 import paretoguard as pg
+from paretoguard.engine import loop
 from paretoguard.files import ProblemFile
+from paretoguard.simulation import runner
 from paretoguard.simulation.limits import upper_limit
 from paretoguard.simulation.rewards import sampler
 
@@ -43,6 +46,44 @@ def test_the_number_of_threads_changes_nothing() -> None:
         assert untimed(studies[0]) == untimed(other)
         assert np.array_equal(studies[0].pulls, other.pulls)
         assert np.array_equal(studies[0].statuses, other.statuses)
+
+
+@pytest.mark.parametrize("evidence", ["practical", "certified"])
+def test_runs_end_at_their_budget_with_the_same_verdicts_at_once_and_apart(
+    evidence: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Where runs may be long another kernel finds what is certain; it is called between two of the study's."""
+
+    def run(budget: int, batch: int) -> pg.Study:
+        return pg.simulate(easy(), algorithms="e-cape", evidence=evidence, runs=30, seed=3, budget=budget, batch=batch)
+
+    for budget, batch in ((2, 1), (60, 1), (60, 7)):
+        at_once = run(budget, batch)
+        with monkeypatch.context() as patch:
+            patch.setattr(loop, "LONG", 1)
+            apart = run(budget, batch)
+        assert untimed(apart) == untimed(at_once)
+        assert np.array_equal(apart.pulls, at_once.pulls)
+        assert np.array_equal(apart.statuses, at_once.statuses)
+        assert (apart.records["stopped"] == "budget").any()
+    assert at_once.statuses.any()
+
+
+def test_a_spent_budget_does_not_lengthen_the_time_between_looks(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Less was done than asked for: that says nothing of how long the rest would have taken."""
+    looks, clock = [], itertools.count(step=1_000_000)  # every look takes a millisecond
+
+    def advance(*arguments: Any) -> int:
+        taken = loop.advance(*arguments)
+        looks.append((arguments[6], taken))
+        return taken
+
+    monkeypatch.setattr(loop, "LONG", 1)
+    monkeypatch.setattr(runner, "advance", advance)
+    monkeypatch.setattr("paretoguard.simulation.runner.time.thread_time_ns", lambda: next(clock))
+    pg.simulate(easy(), algorithms="e-cape", delta=1e-9, runs=20, budget=40, threads=1)
+    assert {taken for _, taken in looks} == {0, 40}
+    assert max(steps for steps, _ in looks) == 40 * runner.PATIENCE_NS // 1_000_000
 
 
 def test_more_runs_extend_a_study_without_recomputing() -> None:
@@ -150,7 +191,10 @@ def test_identify_fed_the_rewards_of_a_simulated_run_makes_the_same_pulls(algori
         ({"batch": 0}, "batch is 0; it is the number of arms pulled before the next decision"),
         ({"algorithms": []}, "nothing to simulate"),
         ({"algorithms": ["e-cape", "e-cape"]}, "is asked for twice"),
-        ({"algorithms": "e-cape:form=2023"}, "'e-cape' has no option 'form=2023'; its options are: none"),
+        ({"algorithms": "e-cape:form=2023"}, "'e-cape' has no option 'form'; it takes none"),
+        ({"evidence": "certified:sevral=0.1"}, "expected_samples, order, several; did you mean 'several'?"),
+        ({"evidence": "certified:several"}, "option 'several' of 'certified' has no value; write certified:several=…"),
+        ({"evidence": "certified:several=much"}, "option 'several' of 'certified' is 'much', expected a number"),
         ({"algorithms": "two-stage:form=2024"}, "form is '2024'; expected one of 2023, e-cape"),
         ({"algorithms": 3}, "algorithm is 3; expected a name"),
         ({"algorithms": pg.policies.ECape}, "algorithm is the class ECape; pass a record of it: ECape()"),

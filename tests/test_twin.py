@@ -1,11 +1,15 @@
 """The engine decides as the slow twin does, on random instances with ties and boundaries, decision by decision."""
 
+import itertools
+from typing import Any
+
 import numpy as np
 import pytest
 
 import paretoguard as pg
 from paretoguard.engine.draws import key
-from paretoguard.engine.loop import answer_now, decide_next, draw_reward, observe_result, settle_now
+from paretoguard.engine.loop import answer_now, decide_next, draw_reward, observe_result, observe_results, settle_now
+from paretoguard.engine.probe import shortcuts
 from paretoguard.engine.state import new_state
 from paretoguard.settings import Algorithm, Evidence
 from paretoguard.simulation import runner
@@ -198,6 +202,38 @@ def test_batches_on_wide_fronts_are_filled_as_the_twin_does(algorithm: str) -> N
     for number in range(20):
         rng = np.random.default_rng([4, number])
         compare_batches(wide_front(rng), algorithm, number, size=[2, 3, 7, 16][number % 4])
+
+
+MIXED: list[tuple[dict[str, Any], dict[str, float]]] = [  # noise whose evidence has different forms, and tolerances
+    ({"x": pg.Bernoulli(), "y": pg.Gaussian(0.5)}, {}),
+    ({"x": pg.Bernoulli(), "y": pg.Bernoulli()}, {}),
+    ({"x": pg.Bernoulli(), "y": pg.Bernoulli()}, {"y": 0.001}),
+    ({"x": pg.Gaussian(0.5), "y": pg.Bernoulli(), "z": pg.Bernoulli()}, {"x": 0.001, "z": 0.001}),
+]
+
+
+@pytest.mark.parametrize("kind", range(len(MIXED)))
+def test_certified_says_of_close_arms_with_many_results_what_the_twin_says(kind: int) -> None:
+    """Shortcuts past forms that say less must not pass one that says more."""
+    noise, tolerance = MIXED[kind]
+    rng = np.random.default_rng([6, kind])
+    for counts in ([40, 150, 2000], [300, 9000, 9000], [5000, 5000, 5001]):
+        problem = pg.Problem(dict.fromkeys(noise, "max"), arms=["a", "b", "c"], noise=noise, tolerance=tolerance)
+        space, found = problem.space(), np.zeros(8)
+        levels, state = EVIDENCE["certified"].fit(0.1, space), new_state(space, key(0, 0))
+        twin = TWINS["certified"](twin_problem(problem), "certified", 0.1)
+        for arm, count in enumerate(counts):
+            values = np.repeat([[0.0], [1.0]], [count // 2, count - count // 2], axis=0) * np.ones(len(noise))
+            values[: rng.integers(0, 3), :1] = 1.0  # nearly the same means, in every order
+            values[-rng.integers(1, 3) :, 1:] = 0.0
+            observe_results(space, state, np.full(count, arm), values)
+            for row in values.tolist():
+                twin.observe(arm, row)
+        settle_now(levels, space, state, np.zeros(3, dtype=np.uint8), np.zeros(3, dtype=np.int64))
+        twin.prepare()
+        for i, j in itertools.permutations(range(3), 2):
+            shortcuts(levels, space, state, i, j, np.inf, found)
+            assert found[[0, 2]] == pytest.approx([twin.m_minus(i, j), twin.M_minus(i, j)], rel=1e-9, abs=1e-15)
 
 
 @pytest.mark.kernel

@@ -324,9 +324,11 @@ def _options(kind: type, name: str, text: str) -> dict[str, Any]:
     options: dict[str, Any] = {}
     for item in text.split(","):
         key, equals, raw = (word.strip() for word in item.partition("="))
-        if not equals or key not in hints:
-            known = ", ".join(hints) or "none"
-            raise SettingsError(f"{name!r} has no option {item.strip()!r}; its options are: {known} (as option=value)")
+        if key not in hints:
+            known = f"its options are: {_listed(hints, key)}" if hints else "it takes none"
+            raise SettingsError(f"{name!r} has no option {key!r}; {known}")
+        if not equals:
+            raise SettingsError(f"option {key!r} of {name!r} has no value; write {name}:{key}=…")
         options[key] = _read(raw, hints[key], f"option {key!r} of {name!r}")
     return options
 
@@ -338,11 +340,12 @@ def _read(raw: str, hint: Any, what: str) -> Any:
         with contextlib.suppress(ValueError, KeyError):
             return _READERS[kind](raw)
     if kinds:
-        expected = " or ".join("None" if kind is type(None) else kind.__name__ for kind in kinds)
+        expected = " or ".join(_WORDS[kind] for kind in kinds)
         raise SettingsError(f"{what} is {raw!r}, expected {expected}")
     return raw
 
 
+_WORDS = {type(None): "None", bool: "True or False", int: "a whole number", float: "a number", str: "a text"}
 _READERS: dict[type, Callable[[str], Any]] = {
     type(None): {"None": None}.__getitem__,
     bool: {"True": True, "False": False}.__getitem__,

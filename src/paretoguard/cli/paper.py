@@ -45,7 +45,7 @@ def paper(
             autocompletion=_names,
         ),
     ] = None,
-    every: Annotated[bool, typer.Option("--all", help="All results, at full size: half an hour or more.")] = False,
+    every: Annotated[bool, typer.Option("--all", help="All results, at full size: about half an hour.")] = False,
     smoke: Annotated[bool, typer.Option("--smoke", help=SMOKE_HELP)] = False,
     out: Annotated[
         Path | None, typer.Option(metavar="DIR", help="Where files go. \\[default: papers/kone2025]")

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from paretoguard.engine.evidence.parts import below_some, dominated, looks_at_sets, undominated
 from paretoguard.engine.jit import aside, inner
 from paretoguard.engine.space import Space
-from paretoguard.engine.state import State, weight_of
+from paretoguard.engine.state import State, is_outside, weight_of
 
 UNDECIDED, OPTIMAL, DOMINATED, INFEASIBLE = 0, 1, 2, 3
 NOBODY, SEVERAL = -1, -2  # entries of `via` that name no arm
@@ -27,7 +27,7 @@ def settle(
 ) -> None:
     """Write each arm's certified status and, for a dominated one, the next arm of its chain, or SEVERAL."""
     for i in range(space.arms):
-        out = state.inside[i] == 0 and state.weight[i] >= now.bar
+        out = is_outside(now, state, i)
         statuses[i] = INFEASIBLE if out else UNDECIDED
         via[i] = _someone_above(evidence, now, space, state, i)
     for i in range(space.arms):

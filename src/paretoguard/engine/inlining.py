@@ -6,10 +6,14 @@ which is optimised as a whole in the end.
 
 from typing import Any
 
-from numba.core.codegen import JITCodeLibrary
+from numba.core.codegen import CPUCodegen, JITCodeLibrary
 from numba.core.compiler import CompilerBase, DefaultPassBuilder
 from numba.core.compiler_machinery import register_pass
 from numba.core.typed_passes import NativeLowering
+
+if not hasattr(CPUCodegen, "_pass_builder"):
+    raise ImportError("numba's passes over functions are chosen in another way")
+ENOUGH = 1  # of LLVM's levels of optimisation, to make a function short
 
 
 class _NoEnvironment:
@@ -31,6 +35,13 @@ class _InlineLibrary(JITCodeLibrary):  # type: ignore[misc]
     @property
     def codegen(self) -> Any:
         return _NoEnvironment(self._codegen)
+
+    def _optimize_functions(self, ll_module: Any) -> None:
+        """As far as makes them short; the rest is left to the kernel."""
+        ll_module.data_layout = self._codegen._data_layout
+        for function in ll_module.functions:
+            passes, builder = self._codegen._function_pass_manager(opt=ENOUGH, loop_vectorize=False)
+            passes.run(function, builder)
 
     def _optimize_final_module(self) -> None:
         """Left to the kernel."""

@@ -48,6 +48,7 @@ class Part(Protocol):
 
 
 try:
+    import paretoguard.engine.passing  # noqa: F401
     from paretoguard.engine.inlining import InlineCompiler
 except ImportError:  # a numba that is built otherwise: kernels then take longer to compile
     _PIPELINE: dict[str, Any] = {}

@@ -3,6 +3,9 @@
 Live use calls `observe_result`, `decide_next` or `fill_next`, `answer_now` and `settle_now`, one result at a time;
 simulation calls `advance`, which runs the same functions for whole runs. `advance` returns after about `steps` samples
 and goes on where it was when called again: progress, Ctrl-C and threads live between calls.
+
+What is certain where a run has spent its budget takes long to compile, and most simulations do without it. Where runs
+may be long, `advance` leaves it to `settle_spent`, a kernel apart (`ending`); short ones could not afford the call.
 """
 
 from typing import NamedTuple
@@ -15,7 +18,7 @@ from paretoguard.engine.batches import choose, chosen, fill
 from paretoguard.engine.claims import settle
 from paretoguard.engine.draws import draw
 from paretoguard.engine.evidence.parts import prepare
-from paretoguard.engine.jit import aside, entry, inner
+from paretoguard.engine.jit import entry, inner, part
 from paretoguard.engine.policies.parts import answer, decide, restart
 from paretoguard.engine.space import Space
 from paretoguard.engine.state import CLOCK, FRESH, State, observe, present, refresh, reset
@@ -23,6 +26,7 @@ from paretoguard.engine.state import CLOCK, FRESH, State, observe, present, refr
 ANSWERED, BUDGET, FAULT = 1, 2, 3  # how a run stopped; 0 = not yet; FAULT: a decision that names no arms
 NEXT, STARTED = 0, 1  # entries of Outcomes.cursor
 NO_BUDGET = 2**62
+LONG = 50_000  # samples; a call takes as long as some hundred
 
 
 class Outcomes(NamedTuple):
@@ -49,6 +53,43 @@ def new_outcomes(runs: NDArray[uint64], arms: int) -> Outcomes:
     )
 
 
+class AtOnce(NamedTuple):
+    """Where a run has spent its budget, what is certain is found there and then."""
+
+    via: NDArray[int64]  # [K] scratch
+
+
+class Apart(NamedTuple):
+    """It is left to `settle_spent`."""
+
+    via: NDArray[int64]  # [K] scratch
+
+
+def ending(budget: int, arms: int) -> AtOnce | Apart:
+    """How runs end that spend their budget."""
+    via = np.zeros(arms, dtype=int64)
+    return Apart(via) if budget >= LONG else AtOnce(via)
+
+
+@part
+def is_settled(end: NamedTuple, evidence: NamedTuple, space: Space, state: State, statuses: NDArray[uint8]) -> bool:
+    """Find what is certain, or leave it for later."""
+    raise TypeError(f"{type(end).__name__} has no registered `is_settled`")
+
+
+@is_settled.register(AtOnce)
+def _settle_at_once(end: AtOnce, evidence: NamedTuple, space: Space, state: State, statuses: NDArray[uint8]) -> bool:
+    if state.tally[FRESH] > 0:
+        refresh(evidence, space, state)
+    settle(evidence, present(evidence, state), space, state, statuses, end.via)
+    return True
+
+
+@is_settled.register(Apart)
+def _leave_it(end: Apart, evidence: NamedTuple, space: Space, state: State, statuses: NDArray[uint8]) -> bool:
+    return False
+
+
 @entry
 def advance(
     policy: NamedTuple,
@@ -56,15 +97,16 @@ def advance(
     space: Space,
     source: NamedTuple,
     state: State,
-    via: NDArray[int64],
     outcomes: Outcomes,
     steps: int,
     budget: int,
     pace: NamedTuple,
+    end: NamedTuple,
 ) -> int:
-    """Simulate about `steps` more samples; return how many were taken (0 when every run has stopped).
+    """Simulate about `steps` more samples; return how many were taken. Call `settle_spent` after it.
 
-    `pace` says how many arms are pulled before the next decision (`batches.cohort`).
+    0 where every run has stopped, and where one has spent its budget before another sample. `pace` says how many arms
+    are pulled before the next decision (`batches.cohort`), `end` how runs end at their budget (`ending`).
     """
     taken = 0
     cursor = outcomes.cursor
@@ -84,7 +126,11 @@ def advance(
             outcomes.stopped[run] = FAULT
             return 0
         if stopped > 0:
-            _record(policy, evidence, space, state, via, outcomes, run, stopped)
+            _record(space, state, outcomes, run, stopped)
+            if stopped == ANSWERED:
+                answer(policy, evidence, space, state, outcomes.statuses[run])
+            elif not is_settled(end, evidence, space, state, outcomes.statuses[run]):
+                return taken
             cursor[NEXT] += 1
             cursor[STARTED] = 0
     return taken
@@ -120,26 +166,23 @@ def _pull_until(
             return 0
 
 
-@aside
-def _record(
-    policy: NamedTuple,
-    evidence: NamedTuple,
-    space: Space,
-    state: State,
-    via: NDArray[int64],
-    outcomes: Outcomes,
-    run: int,
-    stopped: int,
-) -> None:
+@inner
+def _record(space: Space, state: State, outcomes: Outcomes, run: int, stopped: int) -> None:
     outcomes.samples[run] = state.tally[CLOCK]
     outcomes.stopped[run] = stopped
     for i in range(space.arms):
         outcomes.pulls[run, i] = state.counts[i]
-    if stopped == ANSWERED:
-        answer(policy, evidence, space, state, outcomes.statuses[run])
-    else:
-        refresh(evidence, space, state)
-        settle(evidence, present(evidence, state), space, state, outcomes.statuses[run], via)
+
+
+def settle_spent(end: AtOnce | Apart, evidence: NamedTuple, space: Space, state: State, outcomes: Outcomes) -> bool:
+    """End the run at work, if it has spent its budget and that was left for now; was it?"""
+    run = outcomes.cursor[NEXT]
+    if run == len(outcomes.runs) or outcomes.stopped[run] != BUDGET:
+        return False
+    settle_now(evidence, space, state, outcomes.statuses[run], end.via)
+    outcomes.cursor[NEXT] += 1
+    outcomes.cursor[STARTED] = 0
+    return True
 
 
 @entry
@@ -178,9 +221,7 @@ def answer_now(policy: NamedTuple, evidence: NamedTuple, space: Space, state: St
 @entry
 def settle_now(evidence: NamedTuple, space: Space, state: State, statuses: NDArray[uint8], via: NDArray[int64]) -> None:
     """Every claim that is certified now: each arm's status and the next arm of its chain (`claims.NOBODY`, SEVERAL)."""
-    if state.tally[FRESH] > 0:
-        refresh(evidence, space, state)
-    settle(evidence, present(evidence, state), space, state, statuses, via)
+    is_settled(AtOnce(via), evidence, space, state, statuses)
 
 
 @entry

@@ -22,7 +22,7 @@ from paretoguard.engine.doubt import doubt, is_dearer, rises_from_below
 from paretoguard.engine.evidence.parts import below_some, dominated, is_steady, ratio_bar, undominated
 from paretoguard.engine.jit import inner
 from paretoguard.engine.space import Space
-from paretoguard.engine.state import State, weight_of
+from paretoguard.engine.state import State, is_outside, weight_of
 from paretoguard.engine.stopping import is_candidate
 from paretoguard.engine.ways import (
     ARM,
@@ -217,7 +217,7 @@ def _entering(
     """What it costs that i enters P; +inf where the claim that it is outside is closed."""
     if state.inside[i] == 1:
         return 0.0
-    if state.lazy_eta[i] == math.inf or (bar == math.inf and state.weight[i] >= now.bar):
+    if state.lazy_eta[i] == math.inf or (bar == math.inf and is_outside(now, state, i)):
         return math.inf
     return 0.0 if pitfalls.plain else crossing(evidence, now, space, state, pitfalls, i)
 

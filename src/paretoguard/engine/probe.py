@@ -17,6 +17,7 @@ from paretoguard.engine.evidence.parts import (
     lead_radius,
     moment,
     most_dominated,
+    most_weight,
     pair_radius,
     prepare,
     radius,
@@ -62,9 +63,10 @@ def difference_limit(evidence: NamedTuple, space: Space, state: State, i: int, j
 def shortcuts(
     evidence: NamedTuple, space: Space, state: State, i: int, j: int, ceiling: float, found: NDArray[float64]
 ) -> bool:
-    """Fill found [5]; is the evidence steady?
+    """Fill found [8]; is the evidence steady?
 
-    With m^-(i,j), what it is at most, M^-(i,j), that below the ceiling, and whether m^-(i,j) is above it.
+    With m^-(i,j), what it is at most, M^-(i,j), that below the ceiling, and whether m^-(i,j) is above it; and for i
+    outside P the weight of i, and what it is at most; and what a weight must reach.
     """
     now = present(evidence, state)
     found[0] = dominated(evidence, now, space, state, i, j)
@@ -72,6 +74,11 @@ def shortcuts(
     found[2] = undominated(evidence, now, space, state, i, j)
     found[3] = undominated_below(evidence, now, space, state, i, j, ceiling)
     found[4] = 1.0 if is_dominated_above(evidence, now, space, state, i, j, ceiling) else 0.0
+    found[5], found[6] = -math.inf, math.inf
+    if state.inside[i] == 0:
+        found[5] = weight_of(evidence, space, state, i)
+        found[6] = most_weight(evidence, space, state, i)
+    found[7] = now.bar
     return is_steady(evidence)
 
 

@@ -1,8 +1,8 @@
 """What an experiment has seen so far: counts, means, where each mean lies, and which means dominate which.
 
 `observe` takes a result in O(d). The rest is worked out by `refresh`, only for arms with new results, when the next
-decision needs it: a long history is folded at the price of its sums. Evidence that an arm is feasible waits until it is
-asked for (`weight_of`).
+decision needs it: a long history is folded at the price of its sums. Evidence about feasibility waits until it is asked
+for (`weight_of`); not where an arm may be certified infeasible by it, which every decision asks.
 """
 
 import math
@@ -16,7 +16,7 @@ from paretoguard.engine.active_set import Workspace, workspace
 from paretoguard.engine.bets import FAILS, GRID, HOLDS
 from paretoguard.engine.border import locate
 from paretoguard.engine.dominance import rebuild_front, update_front
-from paretoguard.engine.evidence.parts import moment, prepare, weigh
+from paretoguard.engine.evidence.parts import is_steady, moment, most_weight, prepare, weigh
 from paretoguard.engine.jit import aside, inner
 from paretoguard.engine.space import Space
 
@@ -42,6 +42,7 @@ class State(NamedTuple):
     inside: NDArray[uint8]  # [K] 1 for the empirically feasible arms F_t
     lazy_eta: NDArray[float64]  # [K] distance to the boundary of P; NaN: not worked out yet (`border.eta_of`)
     weight: NDArray[float64]  # [K] the part of gamma_i that does not change with time; nan: see `weight_of`
+    most_weight: NDArray[float64]  # [K] for i outside P: no less than its weight, known before it
     witness: NDArray[int64]  # [K] for i in F_t: an arm of F_t that dominates i, or -1
     optimal: NDArray[uint8]  # [K] 1 for O_t, the Pareto set of F_t
     fresh: NDArray[int64]  # [K] arms with results not yet worked in
@@ -87,6 +88,7 @@ def new_state(space: Space, key: NDArray[uint64]) -> State:
         inside=flags(),
         lazy_eta=floats(K),
         weight=np.full(K, -math.inf),
+        most_weight=np.full(K, -math.inf),
         witness=np.full(K, -1, dtype=int64),
         optimal=flags(),
         fresh=integers(K),
@@ -115,6 +117,7 @@ def reset(space: Space, state: State) -> None:
         state.inside[i] = 0
         state.lazy_eta[i] = 0.0
         state.weight[i] = -math.inf
+        state.most_weight[i] = -math.inf
         state.witness[i] = -1
         state.optimal[i] = 0
         state.is_fresh[i] = 0
@@ -231,21 +234,32 @@ def refresh(evidence: NamedTuple, space: Space, state: State) -> None:
 
 @inner
 def _weigh(evidence: NamedTuple, space: Space, state: State, arm: int) -> None:
-    """Weigh the evidence that `arm` is infeasible; that it is feasible is seldom asked for, and left to `weight_of`."""
-    if state.counts[arm] == 0:
-        state.weight[arm] = -math.inf
-    else:
-        state.weight[arm] = math.nan if state.inside[arm] == 1 else weigh(evidence, space, state, arm)
-        if state.inside[arm] == 0 and state.weight[arm] != state.weight[arm]:
-            state.weight[arm] = -math.inf  # what is no number is no evidence
+    """Leave the evidence on which side of P `arm` is to `weight_of`; but not, outside P, what may reach the bar.
+
+    That it does is so for good, or never, where evidence is steady; elsewhere the bar moves, and nothing is left.
+    """
+    state.weight[arm] = -math.inf
+    if state.counts[arm] > 0:
+        state.weight[arm] = math.nan
+        if state.inside[arm] == 0:
+            state.most_weight[arm] = most_weight(evidence, space, state, arm)
+            if not (is_steady(evidence) and state.most_weight[arm] < present(evidence, state).bar):
+                state.most_weight[arm] = weight_of(evidence, space, state, arm)
 
 
 @inner
 def weight_of(evidence: NamedTuple, space: Space, state: State, i: int) -> float:
-    """The part of gamma_i that does not change with time: of an arm inside P worked out when first asked for."""
+    """The part of gamma_i that does not change with time: worked out when first asked for."""
     if state.weight[i] != state.weight[i]:
-        state.weight[i] = weigh(evidence, space, state, i)
+        value = weigh(evidence, space, state, i)
+        state.weight[i] = value if value == value else -math.inf  # what is no number is no evidence
     return float(state.weight[i])
+
+
+@inner
+def is_outside(now: Any, state: State, i: int) -> bool:
+    """Is i certified infeasible?  Evidence that is left for later (nan) does not reach the bar."""
+    return bool(state.inside[i] == 0 and state.weight[i] >= now.bar)
 
 
 @inner

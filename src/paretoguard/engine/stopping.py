@@ -35,7 +35,7 @@ from paretoguard.engine.evidence.parts import (
 )
 from paretoguard.engine.jit import inner
 from paretoguard.engine.space import Space
-from paretoguard.engine.state import CLOCK, State, weight_of
+from paretoguard.engine.state import CLOCK, State, is_outside, weight_of
 
 BY_FEASIBILITY, AT_A_GLANCE, REMEMBERED, WHOLE = 0, 1, 2, 3  # what a bound is from; at a glance: it is not reached
 SMALL = 8  # up to so many arms in O_t, comparing all pairs is quicker than remembering
@@ -88,7 +88,7 @@ def forget(rivals: Rivals) -> None:
 @inner
 def is_candidate(now: Any, state: State, j: int) -> bool:
     """Is j in C_t: feasible so far, or not yet certified infeasible?"""
-    return bool(state.inside[j] == 1 or not state.weight[j] >= now.bar)
+    return not is_outside(now, state, j)
 
 
 @inner
@@ -134,9 +134,15 @@ def full_term(evidence: NamedTuple, now: Any, space: Space, state: State, rivals
             if value > best:
                 best = value
                 _keep(state, rivals, i, j, value)
-    if state.inside[i] == 0:
-        best = max(best, state.weight[i] - now.bar)
-    return best
+    return _or_outside(evidence, now, space, state, i, best)
+
+
+@inner
+def _or_outside(evidence: NamedTuple, now: Any, space: Space, state: State, i: int, value: float) -> float:
+    """The larger of a value and, for i outside P, gamma_i: worked out only where it may be that."""
+    if state.inside[i] == 0 and state.most_weight[i] - now.bar > value:
+        return max(value, weight_of(evidence, space, state, i) - now.bar)
+    return value
 
 
 @inner
@@ -150,7 +156,9 @@ def weakest_excluded(evidence: NamedTuple, now: Any, space: Space, state: State,
         rivals.known[i] = BY_FEASIBILITY
         rivals.bound[i] = math.inf
         if state.optimal[i] == 0:
-            rivals.bound[i] = -math.inf if state.inside[i] == 1 else state.weight[i] - now.bar
+            rivals.bound[i] = -math.inf
+            if state.inside[i] == 0 and state.weight[i] == state.weight[i]:
+                rivals.bound[i] = state.weight[i] - now.bar
             if rivals.bound[i] < least:  # else its feasibility alone takes it out of the question
                 if _is_rival_enough(evidence, now, space, state, rivals, i, least):
                     rivals.bound[i] = least
@@ -189,7 +197,8 @@ def _is_rival_enough(
 @inner
 def _look_at_rival(evidence: NamedTuple, now: Any, space: Space, state: State, rivals: Rivals, i: int) -> None:
     """Raise the bound of i to that of its remembered rival."""
-    rivals.bound[i] = max(rivals.bound[i], lower_bound(evidence, now, space, state, rivals, i))
+    value = max(rivals.bound[i], lower_bound(evidence, now, space, state, rivals, i))
+    rivals.bound[i] = _or_outside(evidence, now, space, state, i, value)
     rivals.known[i] = REMEMBERED
 
 
@@ -312,9 +321,9 @@ def closest_candidate(evidence: NamedTuple, now: Any, space: Space, state: State
 
 
 @inner
-def partition(now: Any, space: Space, state: State, statuses: NDArray[uint8]) -> None:
+def partition(now: Any, state: State, statuses: NDArray[uint8]) -> None:
     """The answer when the rule has stopped: (O_t, C_t without O_t, the rest)."""
-    for i in range(space.arms):
+    for i in range(statuses.shape[0]):
         if state.optimal[i] == 1:
             statuses[i] = 1
         elif is_candidate(now, state, i):

@@ -300,13 +300,13 @@ def feasibility_is_about_one_arm(case: Case) -> None:
 
 
 def shortcuts_lead_to_the_same(case: Case) -> None:
-    """What evidence says at a glance is true: `most_dominated`, `is_dominated_above` and the other shortcuts."""
+    """What evidence says at a glance is true: `most_weight`, `most_dominated` and the other shortcuts."""
     for instance, step in _looks(case):
         _check_shortcuts(case, instance.problem, step)
 
 
 def _check_shortcuts(case: Case, problem: Problem, step: Step) -> None:
-    space, state, levels, found = problem.space(), step.state, step.levels, np.zeros(5)
+    space, state, levels, found = problem.space(), step.state, step.levels, np.zeros(8)
     now = int(state.tally[CLOCK])
     for i, j in product(range(space.arms), range(space.arms)):
         if i == j:
@@ -317,7 +317,9 @@ def _check_shortcuts(case: Case, problem: Problem, step: Step) -> None:
             shortcuts(levels, space, state, i, j, math.inf, found)
             ceiling = found[2] + offset
             is_steady = shortcuts(levels, space, state, i, j, ceiling, found)
-            below, most, lead, cut, _ = (float(value) for value in found)
+            below, most, lead, cut, _, weight, heaviest, bar = (float(value) for value in found)
+            wrong = f"{words} the first weighs {weight:g}, at most {heaviest:g} by `most_weight`"
+            demand(weight <= heaviest, shortcuts_lead_to_the_same, case, wrong)
             wrong = f"{words} m^- is {below:g}, at most {most:g} by `most_dominated`"
             demand(below <= most, shortcuts_lead_to_the_same, case, wrong)
             wrong = f"{words} M^- is {lead:g}, but {cut:g} by `undominated_below` a ceiling of {ceiling:g}"
@@ -329,7 +331,7 @@ def _check_shortcuts(case: Case, problem: Problem, step: Step) -> None:
             state.tally[CLOCK] = 1000 * now
             shortcuts(levels, space, state, i, j, math.inf, found)
             wrong = f"{words} evidence is said to be steady, but changes with time"
-            same = (found[0], found[2]) == (below, lead)
+            same = (found[0], found[2], found[7]) == (below, lead, bar)
             demand(not is_steady or same, shortcuts_lead_to_the_same, case, wrong)
     state.tally[CLOCK] = now
 

@@ -91,7 +91,12 @@ def _links(name: str) -> str:
 
 
 def _pictures() -> str:
-    return "\n\n".join(f"## {name}\n{script(name).TITLE}.\n\n![{script(name).TITLE}]({name}.png)" for name in NAMES)
+    titles = {name: script(name).TITLE for name in NAMES}
+    return "\n\n".join(f"## {name}\n{_sentence(title)}\n\n![{title}]({name}.png)" for name, title in titles.items())
+
+
+def _sentence(title: str) -> str:
+    return title if title.endswith("?") else f"{title}."
 
 
 def _table(heads: Sequence[str], rows: Iterable[Sequence[str]]) -> str:

@@ -176,7 +176,8 @@ def _add_words(figure: "Figure", study: Study, instances: Sequence[str]) -> None
     caption = (
         f"{runs} simulated runs of each kind; {'; '.join(same)}.\n"
         f"Points: runs{ended}. Bar: quartiles and median. Line: 5% to 95%.\n"
-        "wrong: share of runs with a false claim (game-cpsi: a wrong set), and its one-sided 95% limit.\n"
+        "wrong: share of runs with a false claim (game-cpsi, pitfall:task=cpsi: a wrong set), "
+        "and its one-sided 95% limit.\n"
         "Arms by what they truly are: ★ optimal, ▽ dominated, ✕ infeasible."
     )
     figure.supxlabel(caption, x=0.012, ha="left", size=7.5, color=QUIET, parse_math=False)

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from paretoguard import settings
 from paretoguard.engine.batches import cohort
 from paretoguard.engine.draws import drawn_ahead, key
-from paretoguard.engine.loop import FAULT, NEXT, advance, new_outcomes
+from paretoguard.engine.loop import FAULT, NEXT, advance, ending, new_outcomes, settle_spent
 from paretoguard.engine.state import new_state
 from paretoguard.fitting import bad_queue, fit, not_compiled
 from paretoguard.problem import Instance
@@ -24,7 +24,7 @@ from paretoguard.simulation.rewards import source
 
 MOST_STEPS = 200_000  # samples between two looks at the clock and at Ctrl-C …
 PATIENCE_NS = 100_000_000  # … or as many as take about a tenth of a second
-BLOCKS_PER_THREAD = 8  # of each cell, so that threads end at about the same time
+BLOCKS_PER_THREAD = 2  # of the runs that are left: blocks become smaller, so that threads end at the same time
 LONGEST_BLOCK = 1000  # runs
 
 
@@ -137,16 +137,15 @@ def _available_cores() -> int:
 
 
 def _parts(runs: NDArray[int64], workers: int) -> Iterator[NDArray[int64]]:
-    """Split runs into blocks: small enough to share out evenly, large enough to be worth a call."""
-    if len(runs) == 0:
-        return
-    size = min(LONGEST_BLOCK, max(1, -(-len(runs) // (BLOCKS_PER_THREAD * workers))))
-    for first in range(0, len(runs), size):
-        yield runs[first : first + size]
+    """Split runs into blocks: few, and small ones last, which share out evenly."""
+    while len(runs) > 0:
+        size = min(LONGEST_BLOCK, -(-len(runs) // (BLOCKS_PER_THREAD * workers)))
+        yield runs[:size]
+        runs = runs[size:]
 
 
 def _compile(todo: Sequence[tuple[Cell, NDArray[int64]]], design: Design) -> None:
-    """Compile (or load) each kernel once, here, before the threads ask for it all at the same time."""
+    """Compile (or load) what all runs need once, here, before the threads ask for it all at the same time."""
     kinds = set()
     for cell, runs in todo:
         if len(runs) == 0:
@@ -156,33 +155,41 @@ def _compile(todo: Sequence[tuple[Cell, NDArray[int64]]], design: Design) -> Non
         kind = (*map(type, fitted), *(type(model) for model in noise if hasattr(model, "law")))
         if kind not in kinds:
             kinds.add(kind)
-            try:
-                _run(cell, runs[:0], design, threading.Event(), lambda finished: None)
-            except NumbaError as error:
-                raise not_compiled(error, cell.algorithm, cell.evidence) from error
+            _run(cell, runs[:0], design, threading.Event(), lambda finished: None)
 
 
 def _run(cell: Cell, runs: NDArray[int64], design: Design, stop: threading.Event, report: Report) -> Block:
-    """Simulate the given runs, looking up every tenth of a second; on `stop`, return those that had finished."""
+    """Simulate the given runs; a part of the user's that does not compile is named."""
+    try:
+        return _simulate(cell, runs, design, stop, report)
+    except NumbaError as error:
+        raise not_compiled(error, cell.algorithm, cell.evidence) from error
+
+
+def _simulate(cell: Cell, runs: NDArray[int64], design: Design, stop: threading.Event, report: Report) -> Block:
+    """Look up every tenth of a second; on `stop`, return the runs that had finished."""
     space = cell.instance.problem.space()
     policy, evidence = fit(cell.algorithm, cell.evidence, cell.delta, space, design.batch)
-    state, via = new_state(space, key(design.seed, 0)), np.zeros(space.arms, dtype=int64)
+    state = new_state(space, key(design.seed, 0))
     drawn_from = drawn_ahead(source(cell.instance), space.arms, space.objectives)
     outcomes = new_outcomes(runs.astype(uint64), space.arms)
     ns, pace = np.zeros(len(runs), dtype=int64), cohort(design.batch)
     budget = settings.check_budget(design.budget)
+    end = ending(budget, space.arms)
     steps = 1000
     while not stop.is_set():
         first, begun = int(outcomes.cursor[NEXT]), time.thread_time_ns()
-        taken = advance(policy, evidence, space, drawn_from, state, via, outcomes, steps, budget, pace)
+        taken = advance(policy, evidence, space, drawn_from, state, outcomes, steps, budget, pace, end)
+        took = time.thread_time_ns() - begun  # without `settle_spent`, which may have to be compiled
+        is_spent = settle_spent(end, evidence, space, state, outcomes)
         last = int(outcomes.cursor[NEXT])
         if last < len(runs) and outcomes.stopped[last] == FAULT:
             raise bad_queue(cell.algorithm, space)
-        if taken == 0:
+        if taken == 0 and not is_spent:
             break
-        spent = time.thread_time_ns() - begun
-        steps = int(min(max(steps * PATIENCE_NS / max(spent, 1), 100), MOST_STEPS))
-        _share(ns, spent, first, last, outcomes.samples, taken)
+        if taken > 0:
+            steps = int(min(max(taken * PATIENCE_NS / max(took, 1), 100), MOST_STEPS))
+        _share(ns, took, first, last, outcomes.samples, taken)
         report(last - first)
     kept = slice(0, int(outcomes.cursor[NEXT]))
     return Block(

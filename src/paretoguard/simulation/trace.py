@@ -12,7 +12,7 @@ from paretoguard import settings
 from paretoguard.engine.batches import cohort
 from paretoguard.engine.claims import UNDECIDED
 from paretoguard.engine.draws import drawn_ahead, key
-from paretoguard.engine.loop import NEXT, Outcomes, advance, new_outcomes, settle_now
+from paretoguard.engine.loop import NEXT, Outcomes, advance, ending, new_outcomes, settle_now, settle_spent
 from paretoguard.engine.probe import progress
 from paretoguard.engine.state import CLOCK, new_state
 from paretoguard.errors import SettingsError
@@ -99,23 +99,25 @@ def trace(cell: Cell, design: Design, done: Done, looks: int = LOOKS) -> Trace:
     """
     space = cell.instance.problem.space()
     policy, evidence = fit(cell.algorithm, cell.evidence, cell.delta, space)
-    state, via = new_state(space, key(design.seed, 0)), np.zeros(space.arms, dtype=int64)
+    state = new_state(space, key(design.seed, 0))
     drawn_from = drawn_ahead(source(cell.instance), space.arms, space.objectives)
     outcomes = new_outcomes(np.array([done.run], dtype=uint64), space.arms)
     budget, pace = settings.check_budget(design.budget), cohort(design.batch)
+    end = ending(budget, space.arms)
     samples, pulls, statuses, found = [], [], [], []
     for goal in goals(space.arms, done.samples, looks):
         ahead = goal - int(state.tally[CLOCK])
         if ahead <= 0:  # a decision pulls several arms, and may have gone past this look
             continue
-        advance(policy, evidence, space, drawn_from, state, via, outcomes, ahead, budget, pace)
+        advance(policy, evidence, space, drawn_from, state, outcomes, ahead, budget, pace, end)
         statuses.append(np.zeros(space.arms, dtype=uint8))
-        settle_now(evidence, space, state, statuses[-1], via)
+        settle_now(evidence, space, state, statuses[-1], end.via)
         found.append(np.zeros(space.arms))
         progress(evidence, space, state, done.answer, found[-1])
         samples.append(int(state.tally[CLOCK]))
         pulls.append(state.counts.copy())
-    advance(policy, evidence, space, drawn_from, state, via, outcomes, 1, budget, pace)  # to the decision to stop
+    advance(policy, evidence, space, drawn_from, state, outcomes, 1, budget, pace, end)  # to the decision to stop
+    settle_spent(end, evidence, space, state, outcomes)
     _check_same(cell, done, outcomes)
     wrong = bool(cell.instance.problem.wrong(done.answer[None], cell.instance.means)[0])
     return Trace(

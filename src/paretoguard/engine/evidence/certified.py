@@ -48,6 +48,7 @@ from paretoguard.engine.evidence.parts import (
     looks_at_sets,
     moment,
     most_dominated,
+    most_weight,
     pair_radius,
     prepare,
     radius,
@@ -58,7 +59,7 @@ from paretoguard.engine.evidence.parts import (
     widening,
 )
 from paretoguard.engine.evidence.rates import UNKNOWN
-from paretoguard.engine.evidence.rows import feasible, infeasible
+from paretoguard.engine.evidence.rows import feasible, infeasible, most_infeasible
 from paretoguard.engine.evidence.several import Several, is_below_some, new_several
 from paretoguard.engine.space import Space
 from paretoguard.errors import SettingsError
@@ -81,6 +82,7 @@ class CertifiedLevels(NamedTuple):
     plain: bool  # no scales to learn, no 0-and-1 outcomes?
     rates: bool  # nothing but 0-and-1 outcomes, and no tolerances?
     rho: float
+    log_rho: float  # see `rates.least_regrets`
     row_bar: float  # log(1/alpha_F)
     below_bar: float  # for "dominated", in each coordinate
     lead_bar: float  # for "not dominated", in one of the coordinates
@@ -88,6 +90,7 @@ class CertifiedLevels(NamedTuple):
     limit_bar: float  # for the limits of all means together
     slack_bar: float  # … of all slacks
     gap_bar: float  # … of all differences
+    row_inverse: NDArray[float64]  # [m] 1/(standard deviation along a row), where it is declared
     inverse: NDArray[float64]  # [K] 1/q = (n + rho)/n^2
     penalty: NDArray[float64]  # [K] log((n + rho)/rho)/2
     rate: NDArray[float64]  # [K, d] of 0-and-1 outcomes, in the direction that is better; [K, 0] without them
@@ -149,6 +152,7 @@ class Certified:
             plain=not has_rates and not space.learnt.any(),
             rates=compared > 0 and bool(space.ranges.binary[:compared].all()) and not space.tolerance.any(),
             rho=self._rho(K, pair_bar),
+            log_rho=math.log(0.5 * math.pi * self._rho(K, pair_bar)),
             row_bar=math.log(K / (share * delta)),
             below_bar=below_bar,
             lead_bar=lead_bar,
@@ -156,6 +160,7 @@ class Certified:
             limit_bar=math.log(K * max(d, 1) / delta),
             slack_bar=math.log(K * max(space.region.A.shape[0], 1) / delta),
             gap_bar=gap_bar if self.order == "arrival" else either_way(gap_bar),
+            row_inverse=_inverse(space.row_sigma),
             inverse=np.full(K, math.inf),
             penalty=np.zeros(K),
             rate=np.zeros((K, d if has_rates else 0)),
@@ -216,6 +221,12 @@ def _sets(correlation: NDArray[float64]) -> tuple[NDArray[np.int64], NDArray[np.
     return sets, np.array([len(members) for members in chosen], dtype=np.int64), precisions
 
 
+def _inverse(scales: NDArray[float64]) -> NDArray[float64]:
+    """+inf for 0, without a warning."""
+    with np.errstate(divide="ignore"):
+        return 1.0 / scales
+
+
 def either_way(bar: float) -> float:
     """log(1/x) with x (1 + log(1/x)) = exp(-bar): what a product must reach whose factors are watched apart."""
     found = bar
@@ -253,6 +264,13 @@ def _weigh(evidence: CertifiedLevels, space: Space, state: "State", i: int) -> f
     if value == -math.inf and evidence.learns:
         return evidence.row_bar - NEVER
     return value if value == value else -math.inf  # what is no number is no evidence
+
+
+@most_weight.register(CertifiedLevels)
+def _most_weight(evidence: CertifiedLevels, space: Space, state: "State", i: int) -> float:
+    if evidence.learns or state.lazy_eta[i] == math.inf:
+        return math.inf
+    return most_infeasible(evidence, space, state, i)
 
 
 @radius.register(CertifiedLevels)
@@ -331,6 +349,8 @@ def _undominated_below(
         most = -math.inf
         for c in range(space.compared):
             slop = space.tolerance[c]
+            if evidence.rates and state.means[i, c] - state.means[j, c] + slop <= 0.0 < lead:
+                continue  # another has a lead and, in the same form, more evidence
             most = max(most, in_coordinate(evidence, space, state, i, j, c, slop, evidence.lead_bar))
             if most > ceiling:
                 return most

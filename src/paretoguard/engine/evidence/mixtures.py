@@ -11,6 +11,8 @@ from paretoguard.engine.bets import LOST
 from paretoguard.engine.jit import inner
 
 LOG_2 = math.log(2.0)
+ROOM = 1e-9  # for rounding, and more
+SURELY = 1.0 + ROOM
 ROOT_HALF = math.sqrt(0.5)
 TWO_OVER_ROOT_TWO_PI = 2.0 / math.sqrt(2.0 * math.pi)
 LOG_TWO_OVER_ROOT_TWO_PI = math.log(TWO_OVER_ROOT_TWO_PI)

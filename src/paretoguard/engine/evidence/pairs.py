@@ -8,8 +8,8 @@ import math
 from typing import TYPE_CHECKING, Any
 
 from paretoguard.engine.evidence.learnt import NEVER, variance
-from paretoguard.engine.evidence.mixtures import is_apart
-from paretoguard.engine.evidence.rates import is_rate_apart, regret_of
+from paretoguard.engine.evidence.mixtures import SURELY, is_apart
+from paretoguard.engine.evidence.rates import is_rate_apart, least_regrets, regret_of
 from paretoguard.engine.jit import aside, inner
 from paretoguard.engine.space import Space
 
@@ -20,7 +20,7 @@ NOMINAL = 1.1  # how much less than the two-sided form asks for is usually enoug
 LEAST = 0.05  # of what is required, where it would be less than nothing (delta near 1)
 ROUNDING = 1e-12
 ULPS = 1e-15  # a few
-SURELY, SMALL = 1.0 + 1e-9, 1e-20  # with room for rounding; more than the square of ROUNDING
+SMALL = 1e-20  # more than the square of ROUNDING
 NEAR = 0.7  # two likelihoods are at most exp of twice what a normal law gives
 SUM_SHARE, RATE_SHARE = 0.75, 0.25  # of 0-and-1 outcomes: how the evidence is shared between its two forms
 SUM_EXTRA, RATE_EXTRA = -math.log(SUM_SHARE), -math.log(RATE_SHARE)
@@ -64,8 +64,25 @@ def in_coordinate(
     if by_sums >= 0.0 or lead <= 0.0 or state.counts[i] == 0 or state.counts[j] == 0:
         return by_sums
     n, m = float(state.counts[i]), float(state.counts[j])
+    if _is_better_by_sums(evidence, state, i, j, c, lead, by_sums, bar):
+        return by_sums
     needed = bar + RATE_EXTRA + regret_of(evidence, i, c, n) + regret_of(evidence, j, c, m)
     return max(by_sums, _by_rates(lead, evidence.rate[i, c], n, evidence.rate[j, c], m, needed))
+
+
+@inner
+def _is_better_by_sums(
+    evidence: Any, state: "State", i: int, j: int, c: int, lead: float, by_sums: float, bar: float
+) -> bool:
+    """Do rates surely give no more than sums?  At a glance, with the least that regrets can be; False where in doubt.
+
+    That is where `_by_rates` is lead - width, and the width no less than lead - by_sums.
+    """
+    n, m = float(state.counts[i]), float(state.counts[j])
+    pooled, total = (n * evidence.rate[i, c] + m * evidence.rate[j, c]) / (n + m), 1.0 / n + 1.0 / m
+    regrets = evidence.penalty[i] + evidence.penalty[j] + least_regrets(evidence.rho, evidence.log_rho, total)
+    square = 8.0 * pooled * (1.0 - pooled) * total * (bar + RATE_EXTRA + regrets)  # no more than that of the width
+    return square > SURELY * max(lead * lead / (NEAR * NEAR), (lead - by_sums) * (lead - by_sums))
 
 
 @aside

@@ -8,8 +8,8 @@ Signs: a claim is certified when its number is >= 0. For arms i, j at time t (re
 
 `weigh` may depend on arm i alone, neither on time nor on other arms: the engine asks for it when it needs it, and keeps
 it until the arm has a new result. The thresholds may only grow with time: while nothing is measured, M^-(i,j) falls by
-no more than widening(i) or widening(j), whichever is more. These are laws (`paretoguard.laws`), as is that
-`most_dominated`, `is_dominated_above`, `undominated_below` and `is_steady`, the shortcuts, say what is true.
+no more than widening(i) or widening(j), whichever is more. These are laws (`paretoguard.laws`), as is that shortcuts
+say what is true: `most_weight`, `most_dominated`, `is_dominated_above`, `undominated_below` and `is_steady`.
 """
 
 import math
@@ -51,6 +51,12 @@ def prepare(evidence: NamedTuple, state: "State", i: int) -> None:
 def weigh(evidence: NamedTuple, space: Space, state: "State", i: int) -> float:
     """The evidence for the side of P on which the mean of i lies, before the threshold."""
     raise TypeError(f"evidence {type(evidence).__name__} has no registered `weigh`")
+
+
+@part
+def most_weight(evidence: NamedTuple, space: Space, state: "State", i: int) -> float:
+    """No less than weigh(i), for an arm outside P, at a glance. By default, +inf: it is worked out at once."""
+    raise TypeError(f"evidence {type(evidence).__name__} has no registered `most_weight`")
 
 
 @part
@@ -104,7 +110,7 @@ def looks_at_sets(evidence: NamedTuple) -> bool:
 
 @part
 def is_steady(evidence: NamedTuple) -> bool:
-    """Do m^- and M^- depend on the results of the two arms alone, not on time? By default, no."""
+    """Does nothing change with time: neither m^- and M^- of two arms, nor what a weight must reach? By default, no."""
     raise TypeError(f"evidence {type(evidence).__name__} has no registered `is_steady`")
 
 
@@ -159,6 +165,11 @@ def widening(evidence: NamedTuple, now: Any, then: Any, state: "State", i: int) 
 @prepare.register(object)
 def _keep_nothing(evidence: NamedTuple, state: "State", i: int) -> None:
     return None
+
+
+@most_weight.register(object)
+def _any_weight(evidence: NamedTuple, space: Space, state: "State", i: int) -> float:
+    return math.inf
 
 
 @most_dominated.register(object)

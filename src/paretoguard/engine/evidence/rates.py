@@ -8,6 +8,7 @@ logarithm of the likelihood at the arm's own rate s/n over the mixture. docs/gua
 import math
 from typing import Any
 
+from paretoguard.engine.evidence.mixtures import SURELY
 from paretoguard.engine.jit import aside, inner
 
 LOG_PI = math.log(math.pi)
@@ -16,7 +17,6 @@ LOG_HALF_PI = math.log(0.5 * math.pi)
 HIGH = 12.0  # from here on five terms of Stirling's series are exact to rounding
 MANY = 16.0  # … and of the series between Gamma's half-integers
 UNKNOWN = -1.0  # a regret not worked out yet; none is negative
-SURELY = 1.0 + 1e-9  # room for rounding
 THIRD = 1.0 / 3.0
 
 
@@ -76,6 +76,16 @@ def regret_of(evidence: Any, i: int, c: int, n: float) -> float:
     if evidence.regret[i, c] == UNKNOWN:
         evidence.regret[i, c] = regret(evidence.rate[i, c], n, usual_regret(n))
     return float(evidence.regret[i, c])
+
+
+@inner
+def least_regrets(rho: float, log_rho: float, total: float) -> float:
+    """No more than the regrets of two arms less their penalties, where log_rho = log(pi rho/2), total = 1/n + 1/m.
+
+    A regret is at least log(pi n/2)/2: Gamma(s + 1/2) <= sqrt(2 pi) (s/e)^s and Gamma(n + 1) >= sqrt(2 pi n) (n/e)^n.
+    A penalty is log((n + rho)/rho)/2 = (log(n/rho) + log(1 + rho/n))/2, where log(1 + x) <= x.
+    """
+    return log_rho - 0.5 * rho * total
 
 
 @inner

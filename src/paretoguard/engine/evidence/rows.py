@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from paretoguard.engine.bets import FAILS, HOLDS, bet_evidence
 from paretoguard.engine.evidence.learnt import row_scale
-from paretoguard.engine.evidence.mixtures import LOG_2, log_sum, row_e_value, row_evidence
+from paretoguard.engine.evidence.mixtures import LOG_2, ROOM, SURELY, log_sum, row_e_value, row_evidence
 from paretoguard.engine.jit import aside, inner
 from paretoguard.engine.space import Space
 
@@ -95,6 +95,27 @@ def infeasible(evidence: Any, space: Space, state: "State", i: int) -> float:
         product *= 0.5 + 0.5 * together / size
     value = average / rows if groups < 2 else 0.5 * (average / rows + product)
     return math.log(value) if 0.0 < value < math.inf else _infeasible_far(evidence, space, state, i)
+
+
+@inner
+def most_infeasible(evidence: Any, space: Space, state: "State", i: int) -> float:
+    """No less than `infeasible`, without roots, exponentials or logarithms; +inf where there are bets.
+
+    The e-value of a row is at most twice the two-sided form, exp(z^2/2 - p), an average is at most its largest part,
+    and the factor 1/2 + (average of a group)/2 at most the product of all parts that are above 1. It grows with z: for
+    a row that holds, z < 0, it is less than at z = 0.
+    """
+    half, least = 0.5 * SURELY / evidence.inverse[i], evidence.penalty[i] - LOG_2
+    largest, together = -least, 0.0
+    for row in range(space.region.A.shape[0]):
+        if space.needed[row] == 1:
+            if space.bets.first[row, FAILS] >= 0:
+                return math.inf
+            past = max(0.0, -_slack(space, state, i, row)) * evidence.row_inverse[row]
+            value = half * past * past - least
+            largest = max(largest, value)
+            together += max(0.0, value)
+    return (together if space.row_groups > 1 else largest) + ROOM
 
 
 @aside

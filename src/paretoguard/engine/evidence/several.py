@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from paretoguard.engine.dominance import least_gain
 from paretoguard.engine.entering import Walk, enter, prepare, walk_memory
+from paretoguard.engine.evidence.mixtures import SURELY
 from paretoguard.engine.geometry import Polyhedron, polyhedron
 from paretoguard.engine.jit import inner
 from paretoguard.engine.space import Space
@@ -110,4 +111,4 @@ def _most(several: Several, i: int, size: int) -> float:
         for k in range(size):
             highest = max(highest, several.points[several.order[k], c] - several.points[i, c])
         least = min(least, highest)
-    return 0.5 * several.weights[i] * least * least * (1.0 + 1e-9)
+    return 0.5 * several.weights[i] * least * least * SURELY

@@ -88,4 +88,4 @@ def _leader(policy: ECapeMemory, evidence: NamedTuple, now: NamedTuple, space: S
 
 @answer.register(ECapeMemory)
 def _answer(policy: ECapeMemory, evidence: NamedTuple, space: Space, state: State, statuses: NDArray[uint8]) -> None:
-    partition(present(evidence, state), space, state, statuses)
+    partition(present(evidence, state), state, statuses)

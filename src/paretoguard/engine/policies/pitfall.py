@@ -132,7 +132,7 @@ def _answer(policy: PitfallMemory, evidence: NamedTuple, space: Space, state: St
     now = present(evidence, state)
     bar = ratio_bar(evidence, now, space, state)
     if bar == math.inf:
-        partition(now, space, state, statuses)
+        partition(now, state, statuses)
         return
     for i in range(space.arms):
         eta = called_eta(space, state, i)

@@ -141,7 +141,7 @@ def _is_sure(policy: RacingMemory, evidence: NamedTuple, now: Any, space: Space,
 @inner
 def _exit(policy: RacingMemory, evidence: NamedTuple, now: Any, space: Space, state: State, i: int) -> int:
     """INFEASIBLE, DOMINATED, or UNDECIDED for the active arm i."""
-    if policy.vouched[i] == 0 and state.inside[i] == 0 and state.weight[i] > now.bar:
+    if policy.vouched[i] == 0 and state.inside[i] == 0 and weight_of(evidence, space, state, i) > now.bar:
         return INFEASIBLE
     for j in range(space.arms):
         judge = j != i and policy.decided[j] == UNDECIDED and _is_sure(policy, evidence, now, space, state, j)

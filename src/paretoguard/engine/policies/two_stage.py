@@ -73,11 +73,13 @@ def _decide(policy: TwoStageMemory, evidence: NamedTuple, space: Space, state: S
         return queued
     refresh(evidence, space, state)
     now = present(evidence, state)
-    if policy.stage[_STAGE] == 1 and _least_certain(evidence, now, space, state) < 0:
+    if policy.stage[_STAGE] == 1:
+        if _classify(evidence, now, space, state) > 0:
+            return 1
         policy.stage[_STAGE] = 2
         for i in range(space.arms):
             policy.kept[i] = state.inside[i]
-    return select(policy, evidence, space, state)
+    return _explore(policy, evidence, now, space, state)
 
 
 @select.register(TwoStageMemory)
@@ -85,22 +87,21 @@ def _select(policy: TwoStageMemory, evidence: NamedTuple, space: Space, state: S
     now = present(evidence, state)
     if policy.stage[_STAGE] == 2:
         return _explore(policy, evidence, now, space, state)
-    arm = _least_certain(evidence, now, space, state)
-    state.queue[0] = arm
-    state.tally[QUEUED] = 1 if arm >= 0 else 0
-    return int(state.tally[QUEUED])
+    return _classify(evidence, now, space, state)
 
 
 @inner
-def _least_certain(evidence: NamedTuple, now: Any, space: Space, state: State) -> int:
-    """MD-APT: among the arms with gamma_i < 0, the one with the least sqrt(N_i) eta_i; -1 if none is left."""
+def _classify(evidence: NamedTuple, now: Any, space: Space, state: State) -> int:
+    """One decision of MD-APT: of the arms with gamma_i < 0, the one with the least sqrt(N_i) eta_i; 0 without one."""
     least, arm = math.inf, -1
     for i in range(space.arms):
         if weight_of(evidence, space, state, i) < now.bar:
             value = math.sqrt(state.counts[i]) * eta_of(space, state, i)
             if value < least:
                 least, arm = value, i
-    return arm
+    state.queue[0] = arm
+    state.tally[QUEUED] = 1 if arm >= 0 else 0
+    return int(state.tally[QUEUED])
 
 
 @inner

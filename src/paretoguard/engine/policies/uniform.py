@@ -67,19 +67,23 @@ def _select(policy: UniformMemory, evidence: NamedTuple, space: Space, state: St
 
 @inner
 def _stops(policy: UniformMemory, evidence: NamedTuple, now: NamedTuple, space: Space, state: State) -> bool:
-    """Are Z1F, Z2 and Z1P all >= 0?  Cheapest first; the first negative term ends the test."""
-    if weakest_feasible(evidence, now, space, state)[0] < 0.0:
-        return False
-    for i in range(space.arms):
+    """Are Z1F, Z2 and Z1P all >= 0?  A negative term ends the test: first that of last time, then the cheapest."""
+    last = policy.rivals.weakest[0]
+    for k in range(-1, space.arms):
+        if k == 0 and weakest_feasible(evidence, now, space, state)[0] < 0.0:
+            return False
+        i = last if k < 0 else k
         if (
-            state.optimal[i] == 0
+            i >= 0
+            and state.optimal[i] == 0
             and lower_bound(evidence, now, space, state, policy.rivals, i) < 0.0
             and full_term(evidence, now, space, state, policy.rivals, i) < 0.0
         ):
+            policy.rivals.weakest[0] = i
             return False
     return bool(weakest_pair(evidence, now, space, state, policy.rivals)[0] >= 0.0)
 
 
 @answer.register(UniformMemory)
 def _answer(policy: UniformMemory, evidence: NamedTuple, space: Space, state: State, statuses: NDArray[uint8]) -> None:
-    partition(present(evidence, state), space, state, statuses)
+    partition(present(evidence, state), state, statuses)
