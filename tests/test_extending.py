@@ -14,8 +14,11 @@ from numba import typeof
 
 import paretoguard as pg
 from paretoguard import laws, settings
-from paretoguard.engine import jit, kernel_store
+from paretoguard.engine import jit, kernel_store, loop
+from paretoguard.engine.evidence.parts import Moment, below_some, looks_at_sets, moment
+from paretoguard.engine.evidence.widths import spread, use_widths
 from paretoguard.engine.policies.parts import answer, decide, restart
+from paretoguard.simulation import runner
 from paretoguard.simulation.rewards import source
 
 ROOT = Path(__file__).parent.parent
@@ -411,6 +414,36 @@ def test_what_does_not_compile_is_said_in_one_paragraph() -> None:
         pg.simulate("secukinumab", algorithms=Hungry(), runs=1)
     assert len(str(caught.value)) < 600
     assert caught.value.__cause__ is not None
+
+
+class LameLevels(NamedTuple):
+    sigma_u: float
+
+
+@dataclass(frozen=True)
+class Lame:
+    """Has nothing to say where a run has spent its budget: no simulation asks it before."""
+
+    name: ClassVar[str] = "lame"
+
+    def fit(self, delta: float, space: Any) -> LameLevels:
+        return LameLevels(1.0)
+
+
+moment.register(LameLevels, lambda evidence, t: Moment(3.0, 3.0))
+spread.register(LameLevels, lambda evidence, state, i, j: 1.0 + state.inverse[i] + state.inverse[j])
+use_widths(LameLevels)
+looks_at_sets.register(LameLevels, lambda evidence: True)
+below_some.register(LameLevels, lambda evidence, now, space, state, i, members: members.nowhere)
+
+
+@pytest.mark.skipif(not jit.COMPILED, reason="NUMBA_DISABLE_JIT is set")
+def test_what_would_not_compile_at_the_end_is_said_before_the_first_run(monkeypatch: pytest.MonkeyPatch) -> None:
+    begun: list[Any] = []
+    monkeypatch.setattr(runner._Crew, "start", lambda *given: begun.append(given))
+    with pytest.raises(pg.SettingsError, match="Lame evidence does not compile"):
+        pg.simulate(instance(), algorithms="uniform", evidence=Lame(), runs=1, budget=loop.LONG)
+    assert not begun
 
 
 def test_an_algorithm_of_ones_own_fills_batches() -> None:

@@ -1,5 +1,6 @@
 """Machine code is kept on disk, and nothing is compiled twice."""
 
+import gc
 import os
 import random
 import subprocess
@@ -16,6 +17,7 @@ from numba import typeof
 from numba.core.datamodel import ArgPacker, default_manager
 from numpy.typing import NDArray
 
+from paretoguard.collecting import without_collecting
 from paretoguard.engine import jit, kernel_store
 from paretoguard.engine.bets import Ranges
 from paretoguard.engine.evidence.parts import Moment
@@ -152,3 +154,15 @@ def test_only_records_of_the_engine_pass_whole() -> None:
     assert arguments(moment) == arguments(Ranges(array, array > 0.0)) == 1
     assert arguments(Theirs(array, moment)) == arguments(array) + 1
     assert arguments((array, 1.0)) == arguments(array) + 1
+
+
+def test_threads_that_want_no_collecting_leave_it_as_it_was() -> None:
+    """One begins while another is at it, and ends after it."""
+    assert gc.isenabled()
+    first, second = without_collecting(), without_collecting()
+    first.__enter__()
+    second.__enter__()
+    first.__exit__(None, None, None)
+    assert not gc.isenabled()
+    second.__exit__(None, None, None)
+    assert gc.isenabled()

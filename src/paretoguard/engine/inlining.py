@@ -11,8 +11,7 @@ from numba.core.compiler import CompilerBase, DefaultPassBuilder
 from numba.core.compiler_machinery import register_pass
 from numba.core.typed_passes import NativeLowering
 
-if not hasattr(CPUCodegen, "_pass_builder"):
-    raise ImportError("numba's passes over functions are chosen in another way")
+CHOOSES_PASSES = hasattr(CPUCodegen, "_pass_builder")  # over functions, of which older numba has one choice
 ENOUGH = 1  # of LLVM's levels of optimisation, to make a function short
 
 
@@ -38,6 +37,9 @@ class _InlineLibrary(JITCodeLibrary):  # type: ignore[misc]
 
     def _optimize_functions(self, ll_module: Any) -> None:
         """As far as makes them short; the rest is left to the kernel."""
+        if not CHOOSES_PASSES:
+            super()._optimize_functions(ll_module)
+            return
         ll_module.data_layout = self._codegen._data_layout
         for function in ll_module.functions:
             passes, builder = self._codegen._function_pass_manager(opt=ENOUGH, loop_vectorize=False)

@@ -103,7 +103,7 @@ def advance(
     pace: NamedTuple,
     end: NamedTuple,
 ) -> int:
-    """Simulate about `steps` more samples; return how many were taken. Call `settle_spent` after it.
+    """Simulate about `steps` more samples; return how many were taken. Call `settle_spent` before the next run.
 
     0 where every run has stopped, and where one has spent its budget before another sample. `pace` says how many arms
     are pulled before the next decision (`batches.cohort`), `end` how runs end at their budget (`ending`).

@@ -242,8 +242,8 @@ def _weigh(evidence: NamedTuple, space: Space, state: State, arm: int) -> None:
     if state.counts[arm] > 0:
         state.weight[arm] = math.nan
         if state.inside[arm] == 0:
-            state.most_weight[arm] = most_weight(evidence, space, state, arm)
-            if not (is_steady(evidence) and state.most_weight[arm] < present(evidence, state).bar):
+            state.most_weight[arm] = most_weight(evidence, space, state, arm) if is_steady(evidence) else math.inf
+            if not state.most_weight[arm] < present(evidence, state).bar:
                 state.most_weight[arm] = weight_of(evidence, space, state, arm)
 
 

@@ -4,6 +4,7 @@ import os
 import threading
 import time
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -15,7 +16,9 @@ from numpy.typing import NDArray
 from paretoguard import settings
 from paretoguard.engine.batches import cohort
 from paretoguard.engine.draws import drawn_ahead, key
-from paretoguard.engine.loop import FAULT, NEXT, advance, ending, new_outcomes, settle_spent
+from paretoguard.engine.fingerprint import is_of_engine
+from paretoguard.engine.loop import FAULT, NEXT, Apart, advance, ending, new_outcomes, settle_now, settle_spent
+from paretoguard.engine.space import Space
 from paretoguard.engine.state import new_state
 from paretoguard.fitting import bad_queue, fit, not_compiled
 from paretoguard.problem import Instance
@@ -64,7 +67,7 @@ class Block(NamedTuple):
     stopped: NDArray[uint8]
     pulls: NDArray[int64]
     statuses: NDArray[uint8]
-    ns: NDArray[int64]  # CPU time
+    ns: NDArray[int64]  # CPU time; of a long run that has spent its budget, without `settle_spent`
 
 
 def run_cells(
@@ -126,7 +129,8 @@ class _Crew:
             if job is None:
                 return
             try:
-                self.done.append(_run(*job, self.design, self.stop, report))
+                with _named(job[0]):
+                    self.done.append(_run(*job, self.design, self.stop, report))
             except BaseException as failure:
                 self.failures.append(failure)
                 self.stop.set()
@@ -155,19 +159,31 @@ def _compile(todo: Sequence[tuple[Cell, NDArray[int64]]], design: Design) -> Non
         kind = (*map(type, fitted), *(type(model) for model in noise if hasattr(model, "law")))
         if kind not in kinds:
             kinds.add(kind)
-            _run(cell, runs[:0], design, threading.Event(), lambda finished: None)
+            with _named(cell):
+                _run(cell, runs[:0], design, threading.Event(), lambda finished: None)
+                if design.budget is not None and not is_of_engine(kind[1]):
+                    _compile_ending(fitted[1], space, design)
 
 
-def _run(cell: Cell, runs: NDArray[int64], design: Design, stop: threading.Event, report: Report) -> Block:
-    """Simulate the given runs; a part of the user's that does not compile is named."""
+def _compile_ending(evidence: NamedTuple, space: Space, design: Design) -> None:
+    """What runs at a long budget need, of evidence of the user's own: if it does not compile, no run is lost."""
+    end = ending(settings.check_budget(design.budget), space.arms)
+    if isinstance(end, Apart):
+        statuses = np.zeros(space.arms, dtype=uint8)
+        settle_now(evidence, space, new_state(space, key(design.seed, 0)), statuses, end.via)
+
+
+@contextmanager
+def _named(cell: Cell) -> Iterator[None]:
+    """A part of the user's that does not compile is named."""
     try:
-        return _simulate(cell, runs, design, stop, report)
+        yield
     except NumbaError as error:
         raise not_compiled(error, cell.algorithm, cell.evidence) from error
 
 
-def _simulate(cell: Cell, runs: NDArray[int64], design: Design, stop: threading.Event, report: Report) -> Block:
-    """Look up every tenth of a second; on `stop`, return the runs that had finished."""
+def _run(cell: Cell, runs: NDArray[int64], design: Design, stop: threading.Event, report: Report) -> Block:
+    """Simulate the given runs, looking up every tenth of a second; on `stop`, return those that had finished."""
     space = cell.instance.problem.space()
     policy, evidence = fit(cell.algorithm, cell.evidence, cell.delta, space, design.batch)
     state = new_state(space, key(design.seed, 0))

@@ -55,7 +55,10 @@ def weigh(evidence: NamedTuple, space: Space, state: "State", i: int) -> float:
 
 @part
 def most_weight(evidence: NamedTuple, space: Space, state: "State", i: int) -> float:
-    """No less than weigh(i), for an arm outside P, at a glance. By default, +inf: it is worked out at once."""
+    """No less than weigh(i), for an arm outside P, at a glance. By default, +inf: it is worked out at once.
+
+    Asked for only where `is_steady`: elsewhere what a weight must reach moves, and it is worked out in any case.
+    """
     raise TypeError(f"evidence {type(evidence).__name__} has no registered `most_weight`")
 
 
