@@ -45,7 +45,7 @@ class Wider(Practical):
 
     def fit(self, delta: float, space: Space) -> PracticalLevels:
         """The thresholds for one problem and one delta."""
-        return PracticalLevels(delta, math.sqrt(self.factor))
+        return super().fit(delta, space)._replace(sigma_u=math.sqrt(self.factor))
 
 
 def reproduce(effort: Effort) -> Outcome:

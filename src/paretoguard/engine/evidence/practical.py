@@ -8,6 +8,10 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
+import numpy as np
+from numpy import float64
+from numpy.typing import NDArray
+
 from paretoguard.engine.evidence.parts import Moment, moment, ratio_bar
 from paretoguard.engine.evidence.widths import spread, use_widths
 from paretoguard.engine.space import Space
@@ -15,12 +19,15 @@ from paretoguard.engine.space import Space
 if TYPE_CHECKING:
     from paretoguard.engine.state import State
 
+KEPT = 2**18  # thresholds; memory is taken only as far as they are asked for
+
 
 class PracticalLevels(NamedTuple):
     """`practical` at one delta."""
 
     delta: float
     sigma_u: float
+    kept: NDArray[float64]  # f(t), once it was asked for; 0 before. Every run of a study asks for the same
 
 
 @dataclass(frozen=True)
@@ -33,12 +40,16 @@ class Practical:
 
     def fit(self, delta: float, space: Space) -> PracticalLevels:
         """The thresholds for one problem and one delta."""
-        return PracticalLevels(delta, 1.0)
+        return PracticalLevels(delta, 1.0, np.zeros(KEPT))
 
 
 @moment.register(PracticalLevels)
 def _moment(evidence: PracticalLevels, t: int) -> Moment:
-    level = math.log(max(1.0, math.log(max(t, 1))) / evidence.delta)
+    level = evidence.kept[t] if t < KEPT else 0.0
+    if level == 0.0:
+        level = math.log(max(1.0, math.log(max(t, 1))) / evidence.delta)
+        if t < KEPT:
+            evidence.kept[t] = level
     return Moment(math.sqrt(2.0 * level), level)
 
 
