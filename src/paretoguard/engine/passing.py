@@ -1,7 +1,7 @@
 """Records of the engine pass whole from one function of a kernel to the next.
 
 numba takes a record apart at every call, into each number of each of its arrays, and puts it together again inside. The
-functions of a kernel pass a hundred arrays along: that was a quarter of the time it takes to compile one. Records from
+functions of a kernel pass a hundred arrays along, and compiling one took much of its time for that. Records from
 elsewhere pass as they always do, so that code compiled without this package can be called with them.
 """
 
