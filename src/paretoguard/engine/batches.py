@@ -51,11 +51,11 @@ def _choose_single(
     pace: Single, policy: NamedTuple, evidence: NamedTuple, space: Space, state: State, left: int
 ) -> int:
     queued = int(decide(policy, evidence, space, state))
-    return queued if _are_arms(space, state, queued) else -1
+    return queued if are_arms(space, state, queued) else -1
 
 
 @inner
-def _are_arms(space: Space, state: State, queued: int) -> bool:
+def are_arms(space: Space, state: State, queued: int) -> bool:
     """Can what an algorithm has queued be pulled?"""
     if queued < 0 or queued > state.queue.shape[0]:
         return False
@@ -113,7 +113,7 @@ def fill(
             if queued == 0:
                 state.queue[0] = batch[0] if chosen > 0 else _least_asked(state)
                 queued = 1
-        if not _are_arms(space, state, queued):
+        if not are_arms(space, state, queued):
             return -1
         for k in range(min(queued, batch.shape[0] - chosen)):
             batch[chosen] = state.queue[k]

@@ -21,13 +21,15 @@ from paretoguard.engine.jit import aside, inner
 from paretoguard.engine.space import Space
 
 LEAST_STAKE, MOST_STAKE = 1e-100, 1e100  # outside, a logarithm is banked
-CLOCK, FRESH, QUEUED, BUILT, UNSEEN = 0, 1, 2, 3, 4  # entries of State.tally
+CLOCK, FRESH, QUEUED, BUILT, UNSEEN, CHANGES = 0, 1, 2, 3, 4, 5  # entries of State.tally
 
 
 class State(NamedTuple):
     """One run in progress. All arrays; counters live in `tally` so that kernels can change them."""
 
-    tally: NDArray[int64]  # [5] results so far, arms with new results, arms queued, front is built, arms never pulled
+    tally: NDArray[
+        int64
+    ]  # [6] results so far, arms with new results, arms queued, front is built, arms never pulled, stamps given
     key: NDArray[uint64]  # [2] (seed, run)
     counts: NDArray[int64]  # [K] N_i
     sums: NDArray[float64]  # [K, d]
@@ -73,7 +75,7 @@ def new_state(space: Space, key: NDArray[uint64]) -> State:
         return np.zeros(K, dtype=uint8)
 
     return State(
-        tally=np.array([0, 0, 0, 0, K], dtype=int64),
+        tally=np.array([0, 0, 0, 0, K, 0], dtype=int64),
         key=key.astype(uint64),
         counts=integers(K),
         sums=floats(K, d),
@@ -147,6 +149,7 @@ def observe(space: Space, state: State, arm: int, row: NDArray[float64]) -> None
         state.tally[UNSEEN] -= 1
     state.counts[arm] = count
     state.stamp[arm] += 1
+    state.tally[CHANGES] += 1
     state.tally[CLOCK] += 1
     _learn(space, state, arm, row)
     _stake(space, state, arm, row)
@@ -268,6 +271,7 @@ def recount(evidence: NamedTuple, space: Space, state: State, arm: int, more: in
     count = state.counts[arm] + more
     state.counts[arm] = count
     state.stamp[arm] += 1
+    state.tally[CHANGES] += 1
     state.tally[CLOCK] += more
     state.inverse[arm] = 1.0 / count if count > 0 else math.inf
     state.root[arm] = math.sqrt(state.inverse[arm])

@@ -99,7 +99,7 @@ def lower_bound(evidence: NamedTuple, now: Any, space: Space, state: State, riva
         rivals.rival[i] = -1
         rivals.below[i] = -math.inf
         return -math.inf
-    if _is_remembered(evidence, state, rivals, i, j):
+    if is_remembered(evidence, state, rivals, i, j):
         return float(rivals.below[i])
     value = dominated(evidence, now, space, state, i, j)
     _keep(state, rivals, i, j, value)
@@ -107,7 +107,7 @@ def lower_bound(evidence: NamedTuple, now: Any, space: Space, state: State, riva
 
 
 @inner
-def _is_remembered(evidence: NamedTuple, state: State, rivals: Rivals, i: int, j: int) -> bool:
+def is_remembered(evidence: NamedTuple, state: State, rivals: Rivals, i: int, j: int) -> bool:
     """Is m^-(i,j) still what is remembered?"""
     same = rivals.stamps[i, 0] == state.stamp[i] and rivals.stamps[i, 1] == state.stamp[j]
     return bool(is_steady(evidence) and same)
@@ -189,7 +189,7 @@ def _is_rival_enough(
 ) -> bool:
     """Does the remembered rival show, at a glance, that the term of i is above `floor`?  No, where more is known."""
     j = rivals.rival[i]
-    if j < 0 or not is_candidate(now, state, j) or _is_remembered(evidence, state, rivals, i, j):
+    if j < 0 or not is_candidate(now, state, j) or is_remembered(evidence, state, rivals, i, j):
         return False
     return is_dominated_above(evidence, now, space, state, i, j, floor)
 

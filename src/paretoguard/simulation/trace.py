@@ -9,9 +9,9 @@ from numpy import float64, int64, uint8, uint64
 from numpy.typing import NDArray
 
 from paretoguard import settings
-from paretoguard.engine.batches import cohort
 from paretoguard.engine.claims import UNDECIDED
 from paretoguard.engine.draws import drawn_ahead, key
+from paretoguard.engine.holding import pace_of
 from paretoguard.engine.loop import NEXT, Outcomes, advance, ending, new_outcomes, settle_now, settle_spent
 from paretoguard.engine.probe import progress
 from paretoguard.engine.state import CLOCK, new_state
@@ -102,7 +102,8 @@ def trace(cell: Cell, design: Design, done: Done, looks: int = LOOKS) -> Trace:
     state = new_state(space, key(design.seed, 0))
     drawn_from = drawn_ahead(source(cell.instance), space.arms, space.objectives)
     outcomes = new_outcomes(np.array([done.run], dtype=uint64), space.arms)
-    budget, pace = settings.check_budget(design.budget), cohort(design.batch)
+    budget = settings.check_budget(design.budget)
+    pace = pace_of(design.batch, budget, policy, evidence, space)
     end = ending(budget, space.arms)
     samples, pulls, statuses, found = [], [], [], []
     for goal in goals(space.arms, done.samples, looks):

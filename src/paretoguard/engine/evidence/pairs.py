@@ -111,20 +111,22 @@ def _by_rates(lead: float, first: float, n: float, second: float, m: float, requ
 
 
 @inner
-def in_some(evidence: Any, space: Space, state: "State", i: int, j: int) -> float:
-    """That i leads j in some coordinate: by the best set of two or more independent ones together.
+def in_some(
+    evidence: Any, space: Space, state: "State", i: int, j: int, slop: float, total: float, both: float
+) -> float:
+    """That i, with `slop` more, leads j in some coordinate: by the best set of two or more independent ones together.
 
-    Of each size the best set is that of the largest leads. Leads are taken one by one, the largest first.
+    `total` is the sum of both 1/q, `both` of the penalties. Of each size the best set is that of the largest leads.
+    Leads are taken one by one, the largest first.
     """
-    both = evidence.penalty[i] + evidence.penalty[j]
-    best, square, total = -math.inf, 0.0, evidence.inverse[i] + evidence.inverse[j]
+    best, square = -math.inf, 0.0
     _take_leads(evidence, space, state, i, j)
     for size in range(1, space.compared + 1):
         largest = 0
         for c in range(1, space.compared):
             if evidence.leads[c] > evidence.leads[largest]:
                 largest = c
-        lead = evidence.leads[largest]
+        lead = evidence.leads[largest] + slop
         if lead <= 0.0:
             break
         evidence.leads[largest] = -math.inf

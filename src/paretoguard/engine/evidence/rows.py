@@ -19,7 +19,7 @@ MOST_WEALTH = 600.0  # the logarithm of wealth whose exponential is still a numb
 
 
 @inner
-def _slack(space: Space, state: "State", i: int, row: int) -> float:
+def slack_of(space: Space, state: "State", i: int, row: int) -> float:
     """Of a noisy row, in standard deviations along it."""
     slack: float = space.region.b[row]
     for c in range(space.objectives - space.noisy):
@@ -61,7 +61,7 @@ def _distance(evidence: Any, space: Space, state: "State", i: int, row: int, sid
     scale = row_scale(space, state, i, row)
     if scale == math.inf:
         return -math.inf
-    slack = _slack(space, state, i, row)
+    slack = slack_of(space, state, i, row)
     past = slack + space.row_tolerance[row] if side == HOLDS else -slack
     return past / (scale * math.sqrt(evidence.inverse[i]))
 
@@ -111,7 +111,7 @@ def most_infeasible(evidence: Any, space: Space, state: "State", i: int) -> floa
         if space.needed[row] == 1:
             if space.bets.first[row, FAILS] >= 0:
                 return math.inf
-            past = max(0.0, -_slack(space, state, i, row)) * evidence.row_inverse[row]
+            past = max(0.0, -slack_of(space, state, i, row)) * evidence.row_inverse[row]
             value = half * past * past - least
             largest = max(largest, value)
             together += max(0.0, value)
