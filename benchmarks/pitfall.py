@@ -68,11 +68,12 @@ def kinds() -> list[tuple[str, str, str, float]]:
     found += [(name, how, "certified", delta) for delta in DELTAS[1:] for how in FIRST for name in names]
     found += [(name, how, "certified", 0.1) for how in OTHERS[:-1] for name in names]
     found += [(name, how, kind, 1e-10) for kind in EVIDENCE for how in OTHERS[:-1] for name in names]
-    found += [(name, OTHERS[-1], kind, 0.1) for kind in EVIDENCE for name in names]  # long, of a general polyhedron
     found += [(name, "game-cpsi", "glr", delta) for delta in DELTAS for name in small]
-    found += [(name, OTHERS[-1], kind, 1e-10) for kind in EVIDENCE for name in names]
+    found += [(name, how, kind, 0.001) for kind in EVIDENCE for how in OTHERS[:-1] for name in names]
     found += [(name, "pitfall", SEVERAL, 1e-10) for name in names if is_apart(name)]
-    found += [(name, how, kind, 0.001) for kind in EVIDENCE for how in OTHERS for name in names]
+    found += [  # long, of a general polyhedron
+        (name, OTHERS[-1], kind, delta) for delta in (0.1, 1e-10, 0.001) for kind in EVIDENCE for name in names
+    ]
     return list(dict.fromkeys(found))
 
 
