@@ -43,8 +43,11 @@ class Patient(NamedTuple):
 
 
 def pace_of(size: int, budget: int, policy: NamedTuple, evidence: NamedTuple, space: Space) -> Single | Batch | Patient:
-    """How to pull `size` arms before the next decision, in runs of up to `budget` samples."""
-    is_known = repeats.has_body(type(policy)) and can_hold.has_body(type(evidence))
+    """How to pull `size` arms before the next decision, in runs of up to `budget` samples.
+
+    Records that inherit from one whose decisions can be held may decide otherwise: theirs are all worked out.
+    """
+    is_known = repeats.has_own_body(type(policy)) and can_hold.has_own_body(type(evidence))
     if size > 1 or budget < LONG or space.noisy < space.objectives or not (is_known and can_hold(evidence, space)):
         return cohort(size)
     return Patient(
@@ -151,6 +154,10 @@ def _try(pace: Patient, policy: NamedTuple, evidence: NamedTuple, space: Space, 
 def _is_fine(space: Space, state: State, reach: float) -> bool:
     """Is rounding small beside the room for it?"""
     size = 1.0
+    for c in range(space.noisy):
+        size = max(size, space.tolerance[c])
+    for row in range(space.region.b.shape[0]):
+        size = max(size, abs(space.region.b[row]), space.row_tolerance[row])
     for i in range(space.arms):
         for c in range(space.noisy):
             size = max(size, abs(state.means[i, c]))

@@ -27,9 +27,7 @@ CLOCK, FRESH, QUEUED, BUILT, UNSEEN, CHANGES = 0, 1, 2, 3, 4, 5  # entries of St
 class State(NamedTuple):
     """One run in progress. All arrays; counters live in `tally` so that kernels can change them."""
 
-    tally: NDArray[
-        int64
-    ]  # [6] results so far, arms with new results, arms queued, front is built, arms never pulled, stamps given
+    tally: NDArray[int64]  # [6] results so far, arms with new ones, arms queued, front is built, arms unseen, stamps
     key: NDArray[uint64]  # [2] (seed, run)
     counts: NDArray[int64]  # [K] N_i
     sums: NDArray[float64]  # [K, d]
