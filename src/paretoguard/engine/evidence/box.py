@@ -33,13 +33,13 @@ def is_moving(box: Box, i: int) -> bool:
 @inner
 def reach_of(box: Box, i: int) -> float:
     """By how much each coordinate of the mean of i may move."""
-    return box.reach if i in (box.first, box.second) else 0.0
+    return box.reach if is_moving(box, i) else 0.0
 
 
 @inner
 def most_count(box: Box, state: "State", i: int) -> float:
     """The results that i may come to have."""
-    return float(state.counts[i] + (box.more if i in (box.first, box.second) else 0))
+    return float(state.counts[i] + (box.more if is_moving(box, i) else 0))
 
 
 @inner

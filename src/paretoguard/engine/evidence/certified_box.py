@@ -196,13 +196,7 @@ def _row_reach(space: Space, box: Box, row: int) -> float:
 
 
 def certified_weight_at_most(evidence: Any, space: Space, state: "State", box: Box, i: int) -> float:
-    """See `box.weight_at_most`."""
-    return _weight_at_most(evidence, space, state, box, i)
-
-
-@inner
-def _weight_at_most(evidence: Any, space: Space, state: "State", box: Box, i: int) -> float:
-    """Outside P as `rows.most_infeasible`."""
+    """See `box.weight_at_most`; outside P as `rows.most_infeasible`."""
     inverse, penalty = _least_inverse(evidence, state, box, i), evidence.penalty[i]
     nearest, largest, together = math.inf, LOG_2 - penalty, 0.0
     for row in range(space.region.A.shape[0]):
