@@ -183,8 +183,10 @@ def _weakest_outside(
         if state.optimal[i] == 0:
             pitfalls.own[i] = _entering(evidence, now, space, state, pitfalls, i, bar)
             if pitfalls.own[i] < least:
-                bound = (1.0 - ROUNDING) * rising_bound(space, state, pitfalls, i)
-                pitfalls.bound[i] = max(pitfalls.own[i], bound)
+                bound = rising_bound(space, state, pitfalls, i)
+                if pitfalls.plain and state.inside[i] == 0 and state.covariance.shape[1] == 0:  # … and has to enter P
+                    bound = max(bound, crossing(evidence, now, space, state, pitfalls, i))
+                pitfalls.bound[i] = max(pitfalls.own[i], (1.0 - ROUNDING) * bound)
     while True:
         arm, lowest = -1, least
         for i in range(space.arms):
