@@ -8,8 +8,9 @@ A way is open while the evidence has not closed it: by likelihood ratio where it
 its claim. The pitfall is the open way of least cost. Which of its two reasons an arm is worked on for, and what comes
 before the pitfall, is in `engine.doubt`.
 
-Costs are looked at through lower bounds: of an arm that rises, the cost of rising above the arm of O remembered for it.
-Only the arms that these leave as possible minimisers, one or two a decision, need the walk through all maps.
+Costs are looked at through lower bounds: of an arm that rises, the cost of rising above the arm of O remembered for it;
+of one that must enter P as well, that of entering P. Only the arms that these leave as possible minimisers, one or two
+a decision, need the walk through all maps.
 """
 
 import math
@@ -184,7 +185,7 @@ def _weakest_outside(
             pitfalls.own[i] = _entering(evidence, now, space, state, pitfalls, i, bar)
             if pitfalls.own[i] < least:
                 bound = rising_bound(space, state, pitfalls, i)
-                if pitfalls.plain and state.inside[i] == 0 and state.covariance.shape[1] == 0:  # … and has to enter P
+                if pitfalls.plain and state.inside[i] == 0 and state.covariance.shape[1] == 0:  # units are the same
                     bound = max(bound, crossing(evidence, now, space, state, pitfalls, i))
                 pitfalls.bound[i] = max(pitfalls.own[i], (1.0 - ROUNDING) * bound)
     while True:
