@@ -261,8 +261,9 @@ def _changed(evidence: Any, numbers: range) -> tuple[int, int]:
     ],
 )
 def test_decisions_said_to_be_repeated_are_repeated(evidence: Any) -> None:
-    said, wrong = _changed(evidence, range(200))
-    assert said > 10
+    is_for_fewer = isinstance(evidence, HansonWright)  # problems
+    said, wrong = _changed(evidence, range(600 if is_for_fewer else 200))
+    assert said > 100
     assert wrong == 0
 
 
