@@ -118,7 +118,10 @@ def test_the_engine_decides_as_the_twin_does(algorithm: str, block: int) -> None
     [
         ("e-cape", "certified"),
         ("e-cape", "hanson-wright"),
-        pytest.param("racing", "certified", marks=pytest.mark.slow),
+        *(
+            pytest.param(how, "certified", marks=pytest.mark.slow)
+            for how in ("racing", "two-stage", "two-stage:e-cape")
+        ),
         pytest.param("e-cape", "lil", marks=pytest.mark.slow),
     ],
 )
@@ -152,11 +155,11 @@ def test_the_engine_decides_as_the_twin_does_with_many_arms(algorithm: str) -> N
         compare(random_instance(rng, arms=40), algorithm, evidence_for(algorithm, number), number, decisions=150)
 
 
-@pytest.mark.parametrize("algorithm", ["e-cape", "uniform"])
+@pytest.mark.parametrize("algorithm", ["e-cape", "uniform", "two-stage", "two-stage:e-cape"])
 def test_the_engine_decides_as_the_twin_does_on_wide_fronts(algorithm: str) -> None:
     for number in range(20):
         rng = np.random.default_rng([5, number])
-        compare(wide_front(rng), algorithm, ["practical", "theorem"][number % 2], number, decisions=300)
+        compare(wide_front(rng), algorithm, evidence_for(algorithm, number), number, decisions=300)
 
 
 def compare_batches(instance: pg.Instance, algorithm: str, seed: int, size: int) -> None:
