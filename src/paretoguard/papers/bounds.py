@@ -18,9 +18,10 @@ INSTANCES = [
     "two-stage-gap", "explainability", "racing-5", "racing-10", "simplex", "ordered", "cube", "covboost", "secukinumab",
     "random",
 ]  # fmt: skip
-ALGORITHMS = ["e-cape", "two-stage", "racing", "uniform"]
-RUNS = {"practical": 100, "certified": 40, "lil": 40, "hanson-wright": 40, "theorem": 100}
-DELTA, GAME_SIZE, GAME_RUNS = 0.1, 15, 10
+OURS = "pitfall"  # not of the paper
+ALGORITHMS = ["e-cape", "two-stage", "racing", "uniform", OURS]
+RUNS = {"practical": 500, "certified": 500, "lil": 500, "hanson-wright": 500, "theorem": 100}
+DELTA, GAME_SIZE, GAME_RUNS = 0.1, 15, 100
 BUDGET = 20_000_000  # a rare run never ends: after a misjudgement only a tie may be left to decide
 FOR_GAUSSIAN = "hanson-wright"  # the evidence that Bernoulli instances go without
 
@@ -55,18 +56,19 @@ def settings(instance: Instance, effort: Effort) -> list[dict[str, Any]]:
 
 
 def lines(rows: Sequence[Mapping[str, Any]]) -> list[Line]:
-    """For each evidence, the range of the ratio for e-cAPE; and how often e-cAPE needs fewest."""
+    """The range of the ratio for e-cAPE, `pitfall` and Game-cPSI; and how often e-cAPE needs fewest in the paper."""
     found = []
-    for evidence in dict.fromkeys(row["evidence"] for row in rows):
-        here = [row for row in rows if row["evidence"] == evidence and row["algorithm"] in ("e-cape", "game-cpsi")]
-        ratios = [row["ratio"] for row in here]
-        ours = f"{min(ratios):.2f} to {max(ratios):.2f} on {len(ratios)} instances"
-        found.append(
-            Line(f"{here[0]['algorithm']}, {evidence}: median samples over T log(1/δ)", "not in the paper", ours)
-        )
+    kinds = dict.fromkeys((row["algorithm"], row["evidence"]) for row in rows)
+    for name in ("e-cape", OURS, "game-cpsi"):
+        for evidence in (kind[1] for kind in kinds if kind[0] == name):
+            ratios = [row["ratio"] for row in rows if (row["algorithm"], row["evidence"]) == (name, evidence)]
+            ours = f"{min(ratios):.2f} to {max(ratios):.2f} on {len(ratios)} instances"
+            found.append(Line(f"{name}, {evidence}: median samples over T log(1/δ)", "not in the paper", ours))
     names = list(dict.fromkeys(row["instance"] for row in rows))
     beaten = {name: fewer for name in names if (fewer := _fewer(rows, name))}
-    what = "practical: instances where no rival needs clearly fewer than e-cAPE (mean, two standard errors)"
+    what = (
+        "practical: instances where no rival of the paper needs clearly fewer than e-cAPE (mean, two standard errors)"
+    )
     ours = f"{len(names) - len(beaten)} of {len(names)}"
     why = "; ".join(f"{name}: {' and '.join(fewer)} fewer" for name, fewer in beaten.items())
     found.append(Line(what, "not claimed", ours, why=why))
@@ -74,10 +76,11 @@ def lines(rows: Sequence[Mapping[str, Any]]) -> list[Line]:
 
 
 def _fewer(rows: Sequence[Mapping[str, Any]], name: str) -> list[str]:
-    """Algorithms that need clearly fewer samples than e-cAPE with `practical` evidence."""
+    """Algorithms of the paper that need clearly fewer samples than e-cAPE with `practical` evidence."""
     here = {row["algorithm"]: row for row in rows if row["instance"] == name and row["evidence"] == "practical"}
     ours = here["e-cape"]
     return [
         other for other, row in here.items()
-        if ours["mean"] - row["mean"] > 2.0 * math.sqrt((ours["std"] ** 2 + row["std"] ** 2) / ours["runs"])
+        if other != OURS
+        and ours["mean"] - row["mean"] > 2.0 * math.sqrt((ours["std"] ** 2 + row["std"] ** 2) / ours["runs"])
     ]  # fmt: skip
