@@ -301,10 +301,13 @@ def test_the_weakest_limit_is_shown_where_nothing_went_wrong() -> None:
 
 
 def test_bounds_name_the_rivals_that_need_fewer() -> None:
-    row = {"instance": "one", "evidence": "practical", "runs": 100, "std": 10.0, "ratio": 2.0}
-    means = {"e-cape": 100.0, "two-stage": 80.0, "racing": 99.0, "uniform": 200.0}
-    told = bounds.lines([{**row, "algorithm": name, "mean": mean} for name, mean in means.items()])
+    row = {"instance": "one", "evidence": "practical", "runs": 100, "std": 10.0, "ratio": 2.0, "undecided": 0.0}
+    means = {"e-cape": 100.0, "two-stage": 80.0, "racing": 99.0, "uniform": 200.0, "pitfall": 70.0}
+    rows = [{**row, "algorithm": name, "mean": mean} for name, mean in means.items()]
+    told = bounds.lines(rows)
     assert (told[-1].ours, told[-1].agrees, told[-1].why) == ("0 of 1", "–", "one: two-stage fewer")
+    told = bounds.lines([*rows, *({**one, "instance": "cut", "undecided": 0.01} for one in rows)])
+    assert (told[-1].ours, told[-1].why.partition("; cut ")[2][:8]) == ("0 of 1", "left out")
 
 
 def test_racing_is_predicted_to_cost_twice_as_much_with_twice_the_arms() -> None:

@@ -118,10 +118,8 @@ def test_the_engine_decides_as_the_twin_does(algorithm: str, block: int) -> None
     [
         ("e-cape", "certified"),
         ("e-cape", "hanson-wright"),
-        *(
-            pytest.param(how, "certified", marks=pytest.mark.slow)
-            for how in ("racing", "two-stage", "two-stage:e-cape")
-        ),
+        ("two-stage", "certified"),
+        *(pytest.param(how, "certified", marks=pytest.mark.slow) for how in ("racing", "two-stage:e-cape")),
         pytest.param("e-cape", "lil", marks=pytest.mark.slow),
     ],
 )
@@ -200,7 +198,7 @@ def test_batches_are_filled_as_the_twin_does(algorithm: str) -> None:
         compare_batches(random_instance(rng), algorithm, number, size=1)
 
 
-@pytest.mark.parametrize("algorithm", ["e-cape", "uniform"])
+@pytest.mark.parametrize("algorithm", ["e-cape", "uniform", "two-stage"])
 def test_batches_on_wide_fronts_are_filled_as_the_twin_does(algorithm: str) -> None:
     for number in range(20):
         rng = np.random.default_rng([4, number])

@@ -8,7 +8,8 @@ and xi_i >= 0 for every other one.
 
 xi_i is a maximum and OPT asks for a minimum over all others, so that one rival bounds the first from below, and one
 rival can show that an arm is not in OPT. Each arm remembers both: only the arms of OPT, and one or two others, need a
-look at every rival. O((1 + |OPT|) K d) a decision; what is remembered changes the speed only, never the outcome.
+look at every rival, and those of the Pareto set one at who may beat them: usually a few times K d a decision. What is
+remembered changes the speed only, never the outcome.
 """
 
 import math
@@ -83,60 +84,60 @@ def find_front(ape: Ape, space: Space, state: State) -> None:
 
 
 @inner
-def likeliest(ape: Ape, evidence: NamedTuple, now: Any, space: Space, state: State) -> int:
-    """The leader of 2023: of the arms outside OPT the one with the least xi, else the least min_j M^-(i,j)."""
+def lead(ape: Ape, evidence: NamedTuple, now: Any, space: Space, state: State, both: bool) -> int:
+    """The leader, or -1 where all is settled; in e-cAPE's form (`both`) it is what holds up the rule.
+
+    One loop, as what it asks of the evidence is then compiled once: first for the leader of 2023, then for the rule.
+    """
+    leader = -1
+    for step in range(1 if both else 0, 2):
+        arm = _weakest(ape, evidence, now, space, state, step == 1)
+        if step == 0:
+            leader = arm if arm >= 0 else _closest_pair(ape, evidence, now, space, state, ape.members)[1]
+            if _is_surely_open(ape, evidence, now, space, state, leader):
+                return leader
+            continue
+        if arm < 0:
+            least, arm = _closest_pair(ape, evidence, now, space, state, ape.front)
+            if not least < 0.0:
+                return -1
+        if both:
+            leader = arm
+    return leader
+
+
+@inner
+def _is_surely_open(ape: Ape, evidence: NamedTuple, now: Any, space: Space, state: State, leader: int) -> bool:
+    """Does the leader of 2023, or the pair remembered, show at a glance that not all is settled?"""
+    if leader >= 0 and ape.front[leader] == 0 and ape.known[leader] == WHOLE and ape.xi[leader] < 0.0:
+        return True
+    i, j = ape.last[0], ape.last[1]
+    is_pair = i >= 0 and ape.front[i] == 1 and ape.front[j] == 1
+    return bool(is_pair and undominated(evidence, now, space, state, i, j) < 0.0)
+
+
+@inner
+def _weakest(ape: Ape, evidence: NamedTuple, now: Any, space: Space, state: State, is_rule: bool) -> int:
+    """The arm with the least xi, or -1: for the rule, of those outside the front if below 0; else of those outside OPT.
+
+    Bounds come first: the arm with the least bound is the one once its bound is its xi.
+    """
     for i in range(space.arms):
-        _bound(ape, evidence, now, space, state, i, ape.members[i] == 1)
+        is_asked = ape.members[i] == 1 and not (is_rule and ape.front[i] == 1)
+        ape.known[i] = BOUND if is_asked else OUT
+        if is_asked:
+            j = ape.rival[i]
+            ape.xi[i] = dominated(evidence, now, space, state, i, j) if j >= 0 else -math.inf
     while True:
         arm = _least(ape, space)
-        if arm < 0:
-            return _closest_pair(ape, evidence, now, space, state, ape.members)[1]
+        if arm < 0 or (is_rule and not ape.xi[arm] < 0.0):
+            return -1
         if ape.known[arm] == WHOLE:
             return arm
-        if _is_optimal(ape, evidence, now, space, state, arm):
+        if not is_rule and _is_optimal(ape, evidence, now, space, state, arm):
             ape.known[arm] = OUT
         else:
             _work_out(ape, evidence, now, space, state, arm)
-
-
-@inner
-def is_settled(ape: Ape, evidence: NamedTuple, now: Any, space: Space, state: State, leader: int) -> bool:
-    """Is M^-(i,j) >= 0 between all arms of the front, and xi_i >= 0 for every other?  What shows it at once first."""
-    if leader >= 0 and ape.front[leader] == 0 and ape.known[leader] == WHOLE and ape.xi[leader] < 0.0:
-        return False
-    i, j = ape.last[0], ape.last[1]
-    if i >= 0 and ape.front[i] == 1 and ape.front[j] == 1 and undominated(evidence, now, space, state, i, j) < 0.0:
-        return False
-    return unsettled(ape, evidence, now, space, state) < 0
-
-
-@inner
-def unsettled(ape: Ape, evidence: NamedTuple, now: Any, space: Space, state: State) -> int:
-    """e-cAPE's leader, or -1 where all is settled.
-
-    That is the arm outside the front with the least xi, if that is below 0, else the first of the pair of the front
-    with the least M^-, if that is.
-    """
-    for i in range(space.arms):
-        _bound(ape, evidence, now, space, state, i, ape.members[i] == 1 and ape.front[i] == 0)
-    arm = _least(ape, space)
-    while arm >= 0 and ape.known[arm] != WHOLE and ape.xi[arm] < 0.0:
-        _work_out(ape, evidence, now, space, state, arm)
-        arm = _least(ape, space)
-    if arm >= 0 and ape.xi[arm] < 0.0:
-        return arm
-    least, first = _closest_pair(ape, evidence, now, space, state, ape.front)
-    return first if least < 0.0 else -1
-
-
-@inner
-def _bound(ape: Ape, evidence: NamedTuple, now: Any, space: Space, state: State, i: int, is_asked: bool) -> None:
-    """Bound xi_i from below by the rival remembered, if it is asked for."""
-    ape.known[i] = OUT
-    if is_asked:
-        j = ape.rival[i]
-        ape.known[i] = BOUND
-        ape.xi[i] = dominated(evidence, now, space, state, i, j) if j >= 0 else -math.inf
 
 
 @inner
@@ -168,10 +169,9 @@ def _work_out(ape: Ape, evidence: NamedTuple, now: Any, space: Space, state: Sta
 def _is_optimal(ape: Ape, evidence: NamedTuple, now: Any, space: Space, state: State, i: int) -> bool:
     """Is i in OPT: M^-(i,j) > 0 for every other arm?  The arm remembered comes first: it may be enough."""
     first = ape.closest[i]
-    if first >= 0 and undominated(evidence, now, space, state, i, first) <= 0.0:
-        return False
-    for j in range(space.arms):
-        if j in (i, first) or ape.members[j] == 0:
+    for k in range(-1, space.arms):
+        j = first if k < 0 else k
+        if j < 0 or j == i or (k >= 0 and j == first) or ape.members[j] == 0:
             continue
         if undominated(evidence, now, space, state, i, j) <= 0.0:
             ape.closest[i] = j

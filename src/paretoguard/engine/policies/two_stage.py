@@ -16,7 +16,7 @@ import numpy as np
 from numpy import int64, uint8
 from numpy.typing import NDArray
 
-from paretoguard.engine.ape import Ape, begin, challenger, find_front, is_settled, likeliest, new_ape, unsettled
+from paretoguard.engine.ape import Ape, begin, challenger, find_front, lead, new_ape
 from paretoguard.engine.border import eta_of
 from paretoguard.engine.claims import DOMINATED, INFEASIBLE, OPTIMAL
 from paretoguard.engine.jit import inner
@@ -97,18 +97,12 @@ def _classify(evidence: NamedTuple, now: Any, space: Space, state: State) -> int
 @inner
 def _explore(policy: TwoStageMemory, evidence: NamedTuple, now: Any, space: Space, state: State) -> int:
     """One decision of APE on the arms found feasible."""
-    ape = policy.ape
-    find_front(ape, space, state)
-    if policy.both:
-        leader = unsettled(ape, evidence, now, space, state)
-    else:
-        leader = likeliest(ape, evidence, now, space, state)
-        if is_settled(ape, evidence, now, space, state, leader):
-            leader = -1
+    find_front(policy.ape, space, state)
+    leader = lead(policy.ape, evidence, now, space, state, policy.both)
     if leader < 0:
         state.tally[QUEUED] = 0
         return 0
-    return _queue(policy, state, leader, challenger(ape, evidence, now, space, state, leader))
+    return _queue(policy, state, leader, challenger(policy.ape, evidence, now, space, state, leader))
 
 
 @inner
