@@ -222,10 +222,11 @@ def losses_table(table: list[dict[str, str]]) -> str:
             for kind in EVIDENCE:
                 compared = [_over_pitfall(table, name, how, kind, delta) for delta in DELTAS]
                 if any(is_clear for _, is_clear in compared):
-                    cells = " | ".join(
-                        f"**{ratio:.2f}**" if is_clear else f"{ratio:.2f}" for ratio, is_clear in compared
-                    )
-                    lines.append(f"| `{name}` | `{how}` | `{kind}` | {cells} |")
+                    cells = ["–" if math.isnan(ratio) else f"{ratio:.2f}" for ratio, _ in compared]
+                    marked = [
+                        f"**{cell}**" if is_clear else cell for cell, (_, is_clear) in zip(cells, compared, strict=True)
+                    ]
+                    lines.append(f"| `{name}` | `{how}` | `{kind}` | {' | '.join(marked)} |")
     return "\n".join(lines)
 
 
