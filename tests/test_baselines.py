@@ -67,9 +67,10 @@ def test_batches_cost_what_the_page_says_and_errors_stay_rare() -> None:
 
 
 def test_two_stage_goes_on_where_only_the_rule_is_left_to_settle() -> None:
-    """Within the tolerance of an exact objective nobody is dominated for certain; a still has to be shown to be."""
+    """Within the tolerance of an exact objective nobody must be left out; that a is dominated still has to be shown."""
     noise = {"x": pg.Gaussian(1.0), "y": pg.Exact()}
     problem = pg.Problem({"x": "max", "y": "max"}, arms=["a", "b"], noise=noise, tolerance={"x": 0.0, "y": 1.0})
     study = pg.simulate(pg.Instance(problem, [[0.0, 0.0], [1.0, 0.6]]), algorithms="two-stage", runs=20, budget=2000)
-    assert study.summary()[0]["undecided"] == 0.0
-    assert set(map(tuple, study.statuses.tolist())) == {(2, 1)}
+    row = study.summary()[0]
+    assert row["undecided"] == row["error_ecpsi"] == 0.0
+    assert (2, 1) in set(map(tuple, study.statuses.tolist()))
