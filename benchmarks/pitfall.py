@@ -170,7 +170,7 @@ def bars_table(table: list[dict[str, str]]) -> str:
     ):
         value, bar = found[key], BARS[key]
         said = "yes" if (value >= bar if key == "share" else value <= bar) else "no"
-        said += f": on {within} of {len(near)} instances" if key == "bound" and said == "no" else ""
+        said += f": holds on {within} of {len(near)} instances" if key == "bound" and said == "no" else ""
         measured = "–" if math.isnan(value) else f"{value:.2f}"
         lines.append(f"| {what} | {measured} | {bar:.2f} | {'not measured yet' if math.isnan(value) else said} |")
     return "\n".join(lines)

@@ -74,6 +74,7 @@ def test_without_a_name_the_results_are_listed() -> None:
         (["nope"], "two_stage_gap, bounds, errors, choices"),
         (["racing", "--all"], "both a NAME and --all"),
         (["racing", "--smoke", "--out", str(FOLDER)], "--smoke would overwrite"),
+        (["racing", "--out", "README.md"], "--out is README.md, which is a file; name a folder"),
     ],
 )
 def test_refusals_say_what_to_do(arguments: list[str], said: str, monkeypatch: pytest.MonkeyPatch) -> None:

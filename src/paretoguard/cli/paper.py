@@ -88,6 +88,8 @@ def _folder(out: Path | None, smoke: bool) -> Path:
     """Where files go; a few runs never overwrite the committed results."""
     from paretoguard.papers.folder import is_page
 
+    if out is not None and out.exists() and not out.is_dir():
+        raise fail(f"--out is {out}, which is a file; name a folder, which is made if it is missing")
     if not smoke:
         return out or FOLDER
     if out is not None and is_page(out / "README.md"):
