@@ -20,10 +20,8 @@ BENCHMARKS = Path(__file__).parent.parent / "benchmarks"
 sys.path.insert(0, str(BENCHMARKS))  # they are scripts, not a package
 NAMES = ("naive", "speed", "steady", "table", "evidence", "outcomes", "units")
 naive, speed, steady, table, evidence, outcomes, units = map(importlib.import_module, NAMES)
-MORE = ("alternatives", "asymptotics", "bounds", "default", "game", "holding", "live", "pitfall", "pitfall_time")
-alternatives, asymptotics, bounds, default, game, holding, live, pitfall, pitfall_time = map(
-    importlib.import_module, MORE
-)
+MORE = ("alternatives", "asymptotics", "bounds", "default", "game", "live", "pitfall", "pitfall_time")
+alternatives, asymptotics, bounds, default, game, live, pitfall, pitfall_time = map(importlib.import_module, MORE)
 
 SMALL = ["secukinumab", "explainability", "racing-5", "covboost:constrained=false"]
 LARGER = ["random:K=12,d=1,m=1", "random:K=30,d=2,m=0", "random:K=25,d=3,m=1,noise=bernoulli", "front:K=30,d=3"]
@@ -84,11 +82,6 @@ def test_the_page_shows_what_was_measured() -> None:
     page = table.PAGE.read_text(encoding="utf-8")
     assert table.fill(page, results) == page
     assert all(line["what"] in page for line in results["rows"])
-
-
-def test_the_page_shows_what_holding_decisions_saves() -> None:
-    page = holding.PAGE.read_text(encoding="utf-8")
-    assert holding.fill(page, holding.rows.read(holding.RESULTS)) == page
 
 
 def test_the_results_name_no_path() -> None:

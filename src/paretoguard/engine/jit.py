@@ -43,9 +43,6 @@ class Part(Protocol):
     def has_body(self, record: type) -> bool:
         """Is there a body for this record type?"""
 
-    def has_own_body(self, record: type) -> bool:
-        """Is there a body for this very type, and not only for one that it inherits from?"""
-
     def dispatch(self, record: type) -> Callable[..., Any]:
         """The body for this record type."""
 
@@ -131,7 +128,6 @@ def part(stub: Callable[..., Any]) -> Part:
 
     generic.register = register
     generic.has_body = lambda record: generic.dispatch(record) is not stub
-    generic.has_own_body = lambda record: record in generic.registry
     return cast(Part, generic)
 
 

@@ -106,8 +106,7 @@ def advance(
     """Simulate about `steps` more samples; return how many were taken. Call `settle_spent` before the next run.
 
     0 where every run has stopped, and where one has spent its budget before another sample. `pace` says how many arms
-    are pulled before the next decision, and which decisions are held (`batches.cohort`, `holding.pace_of`), `end` how
-    runs end at their budget (`ending`).
+    are pulled before the next decision (`batches.cohort`), `end` how runs end at their budget (`ending`).
     """
     taken = 0
     cursor = outcomes.cursor

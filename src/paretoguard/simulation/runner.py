@@ -14,9 +14,9 @@ from numpy import int64, uint8, uint64
 from numpy.typing import NDArray
 
 from paretoguard import settings
+from paretoguard.engine.batches import cohort
 from paretoguard.engine.draws import drawn_ahead, key
 from paretoguard.engine.fingerprint import is_of_engine
-from paretoguard.engine.holding import pace_of
 from paretoguard.engine.loop import FAULT, NEXT, Apart, advance, ending, new_outcomes, settle_now, settle_spent
 from paretoguard.engine.space import Space
 from paretoguard.engine.state import new_state
@@ -156,7 +156,7 @@ def _compile(todo: Sequence[tuple[Cell, NDArray[int64]]], design: Design) -> Non
             continue
         space, noise = cell.instance.problem.space(), cell.instance.problem.noise.values()
         fitted = fit(cell.algorithm, cell.evidence, cell.delta, space, design.batch)
-        pace = pace_of(design.batch, settings.check_budget(design.budget), *fitted, space)
+        pace = cohort(design.batch)
         kind = (*map(type, (*fitted, pace)), *(type(model) for model in noise if hasattr(model, "law")))
         if kind not in kinds:
             kinds.add(kind)
@@ -191,7 +191,7 @@ def _run(cell: Cell, runs: NDArray[int64], design: Design, stop: threading.Event
     drawn_from = drawn_ahead(source(cell.instance), space.arms, space.objectives)
     outcomes = new_outcomes(runs.astype(uint64), space.arms)
     ns, budget = np.zeros(len(runs), dtype=int64), settings.check_budget(design.budget)
-    pace = pace_of(design.batch, budget, policy, evidence, space)
+    pace = cohort(design.batch)
     end = ending(budget, space.arms)
     steps = 1000
     while not stop.is_set():

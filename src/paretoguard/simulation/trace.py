@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 
 from paretoguard import settings
 from paretoguard.engine.claims import UNDECIDED
+from paretoguard.engine.batches import cohort
 from paretoguard.engine.draws import drawn_ahead, key
-from paretoguard.engine.holding import pace_of
 from paretoguard.engine.loop import NEXT, Outcomes, advance, ending, new_outcomes, settle_now, settle_spent
 from paretoguard.engine.probe import progress
 from paretoguard.engine.state import CLOCK, new_state
@@ -103,7 +103,7 @@ def trace(cell: Cell, design: Design, done: Done, looks: int = LOOKS) -> Trace:
     drawn_from = drawn_ahead(source(cell.instance), space.arms, space.objectives)
     outcomes = new_outcomes(np.array([done.run], dtype=uint64), space.arms)
     budget = settings.check_budget(design.budget)
-    pace = pace_of(design.batch, budget, policy, evidence, space)
+    pace = cohort(design.batch)
     end = ending(budget, space.arms)
     samples, pulls, statuses, found = [], [], [], []
     for goal in goals(space.arms, done.samples, looks):

@@ -27,25 +27,6 @@ from numpy import float64, uint8
 from numpy.typing import NDArray
 
 from paretoguard.engine.dominance import best_lead, least_gain
-from paretoguard.engine.evidence.box import (
-    can_hold,
-    dominated_at_least,
-    dominated_at_most,
-    is_further,
-    undominated_at_least,
-    undominated_at_most,
-    weight_at_least,
-    weight_at_most,
-)
-from paretoguard.engine.evidence.certified_box import (
-    certified_dominated_at_least,
-    certified_dominated_at_most,
-    certified_is_further,
-    certified_undominated_at_least,
-    certified_undominated_at_most,
-    certified_weight_at_least,
-    certified_weight_at_most,
-)
 from paretoguard.engine.evidence.learnt import LEAST_PULLS, NEVER, pair_too_early, row_scale, too_early, variance
 from paretoguard.engine.evidence.mixtures import LOG_2, least_lead
 from paretoguard.engine.evidence.pairs import (
@@ -423,21 +404,3 @@ def _is_steady(evidence: CertifiedLevels) -> bool:
 @widening.register(CertifiedLevels)
 def _widening(evidence: CertifiedLevels, now: Any, then: Any, state: "State", i: int) -> float:
     return 0.0
-
-
-# --- while two arms are pulled ----------------------------------------------------------------------------------------
-
-
-@can_hold.register(CertifiedLevels)
-def _can_hold(evidence: CertifiedLevels, space: Space) -> bool:
-    is_simple = evidence.plain or (evidence.rates and not evidence.learns)
-    return is_simple and evidence.sets.shape[0] == 0 and space.bets.slope.shape[0] == 0
-
-
-dominated_at_most.register(CertifiedLevels, certified_dominated_at_most)
-dominated_at_least.register(CertifiedLevels, certified_dominated_at_least)
-undominated_at_most.register(CertifiedLevels, certified_undominated_at_most)
-undominated_at_least.register(CertifiedLevels, certified_undominated_at_least)
-is_further.register(CertifiedLevels, certified_is_further)
-weight_at_most.register(CertifiedLevels, certified_weight_at_most)
-weight_at_least.register(CertifiedLevels, certified_weight_at_least)

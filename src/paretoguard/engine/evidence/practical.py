@@ -14,7 +14,6 @@ from numpy.typing import NDArray
 
 from paretoguard.engine.evidence.parts import Moment, moment, ratio_bar
 from paretoguard.engine.evidence.widths import spread, use_widths
-from paretoguard.engine.evidence.widths_box import hold_widths, least_spread
 from paretoguard.engine.space import Space
 
 if TYPE_CHECKING:
@@ -59,11 +58,6 @@ def _spread(evidence: PracticalLevels, state: "State", i: int, j: int) -> float:
     return math.sqrt(state.inverse[i] + state.inverse[j])
 
 
-@least_spread.register(PracticalLevels)
-def _least_spread(evidence: PracticalLevels, first: float, second: float) -> float:
-    return math.sqrt(1.0 / first + 1.0 / second)
-
-
 @ratio_bar.register(PracticalLevels)
 def _ratio_bar(evidence: PracticalLevels, now: Moment, space: Space, state: "State") -> float:
     """Where objectives are independent, squared distances may be added up over them."""
@@ -71,4 +65,3 @@ def _ratio_bar(evidence: PracticalLevels, now: Moment, space: Space, state: "Sta
 
 
 use_widths(PracticalLevels)
-hold_widths(PracticalLevels)

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
 from paretoguard.engine.evidence.parts import Moment, moment
 from paretoguard.engine.evidence.widths import spread, use_widths
-from paretoguard.engine.evidence.widths_box import hold_widths, least_spread
 from paretoguard.engine.space import Space
 
 if TYPE_CHECKING:
@@ -61,10 +60,4 @@ def _spread(evidence: TheoremLevels, state: "State", i: int, j: int) -> float:
     return state.root[i] + state.root[j]
 
 
-@least_spread.register(TheoremLevels)
-def _least_spread(evidence: TheoremLevels, first: float, second: float) -> float:
-    return 1.0 / math.sqrt(first) + 1.0 / math.sqrt(second)
-
-
 use_widths(TheoremLevels)
-hold_widths(TheoremLevels)

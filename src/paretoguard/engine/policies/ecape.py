@@ -11,10 +11,8 @@ from typing import ClassVar, NamedTuple
 from numpy import uint8
 from numpy.typing import NDArray
 
-from paretoguard.engine.evidence.box import Box
 from paretoguard.engine.jit import inner
-from paretoguard.engine.policies.parts import answer, decide, queue_unseen, repeats, restart, select
-from paretoguard.engine.repeating import decision_stays
+from paretoguard.engine.policies.parts import answer, decide, queue_unseen, restart, select
 from paretoguard.engine.space import Space
 from paretoguard.engine.state import QUEUED, State, present, refresh
 from paretoguard.engine.stopping import (
@@ -86,11 +84,6 @@ def _leader(policy: ECapeMemory, evidence: NamedTuple, now: NamedTuple, space: S
     if min(z1_feasible, z1_pair) >= 0.0:
         return -1
     return feasible if z1_pair >= z1_feasible else first
-
-
-@repeats.register(ECapeMemory)
-def _repeats(policy: ECapeMemory, evidence: NamedTuple, space: Space, state: State, box: Box, room: float) -> bool:
-    return decision_stays(evidence, space, state, policy.rivals, box, room)
 
 
 @answer.register(ECapeMemory)

@@ -8,7 +8,6 @@ from typing import NamedTuple
 from numpy import uint8
 from numpy.typing import NDArray
 
-from paretoguard.engine.evidence.box import Box
 from paretoguard.engine.jit import inner, part
 from paretoguard.engine.space import Space
 from paretoguard.engine.state import QUEUED, UNSEEN, State
@@ -34,15 +33,6 @@ def select(policy: NamedTuple, evidence: NamedTuple, space: Space, state: State)
     unchanged. 0 means that it has no wish.
     """
     raise TypeError(f"policy {type(policy).__name__} has no registered `select`")
-
-
-@part
-def repeats(policy: NamedTuple, evidence: NamedTuple, space: Space, state: State, box: Box, room: float) -> bool:
-    """Is the decision just made, about the arms of the box, made again everywhere in it?  False where in doubt.
-
-    Bounds count as far apart as `room`, for rounding. Without a body, every decision is worked out.
-    """
-    raise TypeError(f"policy {type(policy).__name__} has no registered `repeats`")
 
 
 @part
