@@ -18,8 +18,8 @@ import numpy as np
 import rows
 from table import put
 
-from paretoguard.engine.alternatives import alternative, nearest_alternative
-from paretoguard.engine.geometry import polyhedron
+from paretoguard.geometry.nearest_alternative import alternative, nearest_alternative
+from paretoguard.geometry.polyhedron import polyhedron
 
 ROOT = Path(__file__).parent.parent
 RESULTS, PAGE = ROOT / "benchmarks" / "results" / "alternatives.csv", ROOT / "docs" / "theory.md"

@@ -21,9 +21,9 @@ from table import put
 from tracking import oracle
 
 import paretoguard as pg
-from paretoguard.engine.evidence.lil import threshold
-from paretoguard.report.canvas import figure_for, look, save
-from paretoguard.report.palette import QUIET
+from paretoguard.evidence.lil import threshold
+from paretoguard.pictures.canvas import figure_for, look, save
+from paretoguard.pictures.palette import QUIET
 
 ROOT = Path(__file__).parent.parent
 RESULTS, PAGE = ROOT / "benchmarks" / "results" / "asymptotics.csv", ROOT / "docs" / "theory.md"

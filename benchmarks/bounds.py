@@ -14,7 +14,7 @@ import rows
 from table import put
 
 import paretoguard as pg
-from paretoguard.theory.truth import truth
+from paretoguard.theory.exact import truth
 
 ROOT = Path(__file__).parent.parent
 RESULTS, PAGE = ROOT / "benchmarks" / "results" / "bounds.csv", ROOT / "docs" / "theory.md"

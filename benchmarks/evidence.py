@@ -17,8 +17,8 @@ import rows
 from table import put
 
 import paretoguard as pg
-from paretoguard.engine.evidence.certified import CertifiedLevels
-from paretoguard.engine.space import Space
+from paretoguard.engine.arrays import Space
+from paretoguard.evidence.certified.certified import CertifiedLevels
 
 ROOT = Path(__file__).parent.parent
 RESULTS, PAGE = ROOT / "benchmarks" / "results" / "evidence.csv", ROOT / "docs" / "evidence.md"

@@ -18,7 +18,7 @@ import rows
 from table import put
 
 import paretoguard as pg
-from paretoguard.engine.evidence.learnt import LEAST_PULLS
+from paretoguard.evidence.estimated_scale import LEAST_PULLS
 from paretoguard.simulation.rewards import reward
 
 ROOT = Path(__file__).parent.parent

@@ -18,7 +18,7 @@ from table import put
 from tracking import oracle
 
 import paretoguard as pg
-from paretoguard.report.canvas import figure_for, look, save
+from paretoguard.pictures.canvas import figure_for, look, save
 from paretoguard.theory.bounds import LowerBound, lower_bound
 
 ROOT = Path(__file__).parent.parent

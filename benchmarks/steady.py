@@ -24,12 +24,12 @@ from numpy.typing import NDArray
 from vectorised import Vectorised
 
 import paretoguard as pg
-from paretoguard import settings
-from paretoguard.engine.batches import cohort
 from paretoguard.engine.draws import key
 from paretoguard.engine.loop import NEXT, NO_BUDGET, STARTED, advance, ending, new_outcomes
+from paretoguard.engine.outstanding import cohort
 from paretoguard.engine.state import new_state
 from paretoguard.simulation.rewards import source
+from paretoguard.trial import registry
 
 DELTA, SEED = 0.1, 0
 RUNS = 20_000  # of a small instance: more than are used
@@ -58,8 +58,8 @@ def load(text: str) -> pg.Instance:
 
 def engine(instance: pg.Instance) -> Competitor:
     space = instance.problem.space()
-    policy = settings.algorithm("e-cape").fit(space)
-    evidence = settings.evidence("practical").fit(DELTA, space)
+    policy = registry.algorithm("e-cape").fit(space)
+    evidence = registry.evidence("practical").fit(DELTA, space)
     state, drawn_from = new_state(space, key(SEED, 0)), source(instance)
     outcomes = new_outcomes(np.arange(_room(space.arms), dtype=np.uint64), space.arms)
 

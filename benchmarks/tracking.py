@@ -13,15 +13,15 @@ from numpy import float64
 from numpy.typing import NDArray
 
 import paretoguard as pg
-from paretoguard.engine.evidence.glr import Glr
-from paretoguard.engine.jit import inner
-from paretoguard.engine.pitfalls import find_pitfall
-from paretoguard.engine.policies.game import Game, is_certain
-from paretoguard.engine.policies.parts import answer, decide, queue_unseen, restart, select
-from paretoguard.engine.policies.pitfall import Pitfall
-from paretoguard.engine.space import Space
-from paretoguard.engine.state import CLOCK, QUEUED, present, refresh
-from paretoguard.engine.ways import NONE
+from paretoguard.algorithms.game.game import Game, is_certain
+from paretoguard.algorithms.pitfall.costs import NONE
+from paretoguard.algorithms.pitfall.pitfall import Pitfall
+from paretoguard.algorithms.pitfall.search import find_pitfall
+from paretoguard.compiler.jit import inner
+from paretoguard.engine.arrays import Space
+from paretoguard.engine.questions import answer, decide, restart, select
+from paretoguard.engine.state import CLOCK, QUEUED, present, queue_unseen, refresh
+from paretoguard.evidence.glr import Glr
 
 
 class GameMemory(NamedTuple):

@@ -17,11 +17,12 @@ from evidence import INSTANCES
 from table import put
 
 import paretoguard as pg
+from paretoguard.compiler.jit import inner
+from paretoguard.engine import questions
+from paretoguard.engine.arrays import Space
 from paretoguard.engine.dominance import best_lead, least_gain
-from paretoguard.engine.evidence import certified, parts
-from paretoguard.engine.evidence.pairs import NOMINAL
-from paretoguard.engine.jit import inner
-from paretoguard.engine.space import Space
+from paretoguard.evidence.certified import certified
+from paretoguard.evidence.certified.comparisons import NOMINAL
 
 ROOT = Path(__file__).parent.parent
 RESULTS, PAGE = ROOT / "benchmarks" / "results" / "units.csv", ROOT / "docs" / "evidence.md"
@@ -49,13 +50,13 @@ def nats(evidence: Any, lead: float, i: int, j: int, bar: float) -> float:
 
 
 for question in ("moment", "prepare", "weigh", "radius", "row_radius", "pair_radius", "gap_radius", "lead_radius"):
-    part = getattr(parts, question)
+    part = getattr(questions, question)
     part.register(Levels, part.dispatch(certified.CertifiedLevels))
-parts.widening.register(Levels, lambda evidence, now, then, state, i: 0.0)
-parts.dominated.register(
+questions.widening.register(Levels, lambda evidence, now, then, state, i: 0.0)
+questions.dominated.register(
     Levels, lambda how, now, on, state, i, j: nats(how, least_gain(on, state, i, j), i, j, how.below_bar)
 )
-parts.undominated.register(
+questions.undominated.register(
     Levels, lambda how, now, on, state, i, j: nats(how, best_lead(on, state, i, j), i, j, how.lead_bar)
 )
 

@@ -3,11 +3,11 @@
 import math
 from typing import Any, NamedTuple
 
-from paretoguard.engine.border import eta_of
-from paretoguard.engine.evidence.parts import Moment, moment, weigh
-from paretoguard.engine.evidence.widths import spread, use_widths
-from paretoguard.engine.space import Space
+from paretoguard.engine.arrays import Space
+from paretoguard.engine.feasibility import eta_of
+from paretoguard.engine.questions import Moment, moment, weigh
 from paretoguard.engine.state import State
+from paretoguard.evidence.widths import spread, use_widths
 
 
 class NoRootLevels(NamedTuple):

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 import quadprog
 
-from paretoguard.engine.alternatives import alternative, nearest_alternative
-from paretoguard.engine.geometry import Polyhedron, polyhedron
+from paretoguard.geometry.nearest_alternative import alternative, nearest_alternative
+from paretoguard.geometry.polyhedron import Polyhedron, polyhedron
 
 
 def pareto(means: Any, inside: Any) -> Any:

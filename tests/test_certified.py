@@ -13,9 +13,9 @@ import pytest
 from scipy import stats
 
 import paretoguard as pg
-from paretoguard.engine.evidence.certified import CertifiedLevels
-from paretoguard.engine.probe import shortcuts
-from paretoguard.engine.space import Space
+from paretoguard.engine.arrays import Space
+from paretoguard.engine.explain import shortcuts
+from paretoguard.evidence.certified.certified import CertifiedLevels
 
 ALARM = 1e-4
 RUNS = 2_000

@@ -15,9 +15,9 @@ import pytest
 from typer.testing import CliRunner
 
 import paretoguard as pg
-from paretoguard import settings
 from paretoguard.cli.app import app
-from paretoguard.cli.given import items
+from paretoguard.cli.inputs import items
+from paretoguard.trial import registry
 
 ROOT = Path(__file__).parents[1]
 EXAMPLE = str(ROOT / "examples" / "dose-finding.toml")
@@ -138,7 +138,7 @@ def test_options_override_the_settings_of_the_file(tmp_path: Path) -> None:
 
 def test_without_evidence_in_the_file_the_default_has_a_guarantee(tmp_path: Path) -> None:
     printed = json.loads(run("run", problem_file(tmp_path), "--json", "--budget", "4").stdout)
-    assert printed["evidence"] == settings.DEFAULT_EVIDENCE
+    assert printed["evidence"] == registry.DEFAULT_EVIDENCE
     assert printed["guarantee"] == "finite-sample"
 
 

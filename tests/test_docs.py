@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from paretoguard.files import loads
+from paretoguard.files.problem_file import loads
 from shell import run_script
 
 ROOT = Path(__file__).parent.parent

@@ -10,8 +10,8 @@ from numpy import uint64
 from scipy import stats
 
 import paretoguard as pg
+from paretoguard.compiler.jit import entry
 from paretoguard.engine.draws import DECISIONS, MOST_AHEAD, REWARDS, drawn_ahead, key, on_circle, philox, uniforms
-from paretoguard.engine.jit import entry
 from paretoguard.engine.loop import draw_reward
 from paretoguard.simulation.rewards import source
 

@@ -22,15 +22,15 @@ from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, 
 import paretoguard as pg
 from paretoguard import reference
 from paretoguard.experiment import experiment as experiment_module
-from paretoguard.experiment import fold as fold_module
+from paretoguard.experiment import ledger_state as fold_module
 from paretoguard.experiment import transfer
 from paretoguard.experiment.audit import audit, counted, verify
 from paretoguard.experiment.events import START, Draft, Entry, Event, chain, first_break, seal
 from paretoguard.experiment.experiment import Experiment
-from paretoguard.experiment.fold import Fold
+from paretoguard.experiment.ledger_state import Fold
 from paretoguard.experiment.memory import MemoryStorage
+from paretoguard.experiment.recording import Told
 from paretoguard.experiment.sql import SqlStorage
-from paretoguard.experiment.telling import Told
 
 PROBLEM = pg.Problem(
     {"efficacy": "max", "safety": "max"},
@@ -321,7 +321,7 @@ def test_long_events_are_split(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_an_algorithm_that_asks_for_one_at_a_time_can_be_looked_at(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("paretoguard.trial.select.has_body", lambda record: False)
+    monkeypatch.setattr("paretoguard.trial.trial.select.has_body", lambda record: False)
     experiment = begin(evidence="practical")
     for _ in range(4):
         [ticket] = experiment.ask()

@@ -13,13 +13,14 @@ import pytest
 from numba import typeof
 
 import paretoguard as pg
-from paretoguard import laws, settings
-from paretoguard.engine import jit, kernel_store, loop
-from paretoguard.engine.evidence.parts import Moment, below_some, looks_at_sets, moment
-from paretoguard.engine.evidence.widths import spread, use_widths
-from paretoguard.engine.policies.parts import answer, decide, restart
+from paretoguard import testing
+from paretoguard.compiler import disk_cache, jit
+from paretoguard.engine import loop
+from paretoguard.engine.questions import Moment, answer, below_some, decide, looks_at_sets, moment, restart
+from paretoguard.evidence.widths import spread, use_widths
 from paretoguard.simulation import runner
 from paretoguard.simulation.rewards import source
+from paretoguard.trial import registry
 
 ROOT = Path(__file__).parent.parent
 FILES = sorted((ROOT / "examples" / "extending").glob("*.py"))
@@ -42,7 +43,7 @@ def instance(noise: pg.Noise | None = None) -> pg.Instance:
 
 
 def jitter(half: float) -> pg.Noise:
-    noise = settings.own(f"{JITTER}:half={half}")
+    noise = registry.own(f"{JITTER}:half={half}")
     assert isinstance(noise, pg.Noise)
     return noise
 
@@ -152,15 +153,15 @@ class NoFit:
 
 def test_labels_read_back() -> None:
     for record in (Options(0.5), Options(1e-300, -3, True, "two words", 7), Options(2.0, word="a=b")):
-        text = settings.label(record)
+        text = registry.label(record)
         assert text.startswith("test_extending:Options:rate=")
-        assert settings.algorithm(text) == record
+        assert registry.algorithm(text) == record
 
 
 def test_a_built_name_comes_first() -> None:
-    assert settings.algorithm("two-stage:form=e-cape") == pg.policies.TwoStage(form="e-cape")
-    assert settings.label(pg.policies.TwoStage(form="e-cape")) == "two-stage:form=e-cape"
-    assert settings.evidence(f" {HORIZON}:samples=30").samples == 30  # type: ignore[attr-defined]
+    assert registry.algorithm("two-stage:form=e-cape") == pg.algorithms.TwoStage(form="e-cape")
+    assert registry.label(pg.algorithms.TwoStage(form="e-cape")) == "two-stage:form=e-cape"
+    assert registry.evidence(f" {HORIZON}:samples=30").samples == 30  # type: ignore[attr-defined]
 
 
 REFUSED = [
@@ -189,13 +190,13 @@ REFUSED = [
 @pytest.mark.parametrize(("text", "message"), REFUSED)
 def test_refusals_say_what_is_wrong(text: str, message: str) -> None:
     with pytest.raises(pg.SettingsError) as caught:
-        settings.algorithm(text)
+        registry.algorithm(text)
     assert message in str(caught.value)
 
 
 def test_an_algorithm_is_no_evidence() -> None:
     with pytest.raises(pg.SettingsError, match=r"has no fit\(delta, space\); is it an algorithm\?"):
-        settings.evidence(ONE_BY_ONE)
+        registry.evidence(ONE_BY_ONE)
 
 
 def test_a_module_may_lie_in_the_current_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -204,8 +205,8 @@ def test_a_module_may_lie_in_the_current_folder(tmp_path: Path, monkeypatch: pyt
     (tmp_path / "failing_part.py").write_text("import not_installed_anywhere\n")
     (tmp_path / "named_part.py").write_text("from test_extending import Options\nclass Mine(Options): pass\n")
     with pytest.raises(pg.SettingsError, match="importing 'failing_part' failed with ModuleNotFoundError: No module"):
-        settings.algorithm("failing_part:My")
-    assert settings.label(settings.algorithm("named_part:Mine:rate=3")) == "named_part:Mine:rate=3.0"
+        registry.algorithm("failing_part:My")
+    assert registry.label(registry.algorithm("named_part:Mine:rate=3")) == "named_part:Mine:rate=3.0"
 
 
 def run(program: str, folder: Path, **environment: str) -> str:
@@ -279,7 +280,7 @@ def test_what_the_program_itself_defines_runs_and_is_saved_but_not_extended_afte
 DRAW = """
 import paretoguard as pg
 from jitter import Jitter
-from paretoguard.engine.jit import cache_hits
+from paretoguard.compiler.jit import cache_hits
 problem = pg.Problem({"x": "max"}, arms=["a"], noise=Jitter(1.0))
 plain = pg.Problem({"x": "max"}, arms=["a"], noise=pg.Gaussian(1.0))
 drawn = [pg.sampler(pg.Instance(one, [[5.0]]))("a")["x"] for one in (problem, plain)]
@@ -381,7 +382,7 @@ def test_a_decision_that_cannot_be_carried_out_is_refused(wild: Wild) -> None:
     problem = pg.instances.load("secukinumab").problem
     with pytest.raises(pg.SettingsError, match="made a decision that cannot be carried out"):
         pg.identify(problem, pg.sampler(pg.instances.load("secukinumab")), algorithm=wild)
-    assert [str(error) for _, error in laws.outcomes(wild) if error is not None]
+    assert [str(error) for _, error in testing.outcomes(wild) if error is not None]
 
 
 def test_what_a_part_lacks_is_said_before_it_is_compiled() -> None:
@@ -454,8 +455,8 @@ def test_an_algorithm_of_ones_own_fills_batches() -> None:
 
 def test_kernels_of_built_in_records_do_not_depend_on_code_outside() -> None:
     space = instance().problem.space()
-    built, own = (typeof(settings.evidence(name).fit(0.1, space)) for name in ("practical", HORIZON))
-    assert kernel_store.outside((built,)) == []
-    record, *bodies = kernel_store.outside((built, own))
+    built, own = (typeof(registry.evidence(name).fit(0.1, space)) for name in ("practical", HORIZON))
+    assert disk_cache.outside((built,)) == []
+    record, *bodies = disk_cache.outside((built, own))
     assert record.__name__ == "_Levels"
     assert {body.__module__ for body in bodies} == {"examples.extending.horizon"}

@@ -9,7 +9,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from paretoguard.errors import FileError
-from paretoguard.files import ProblemFile, dumps, load, loads
+from paretoguard.files.problem_file import ProblemFile, dumps, load, loads
 from paretoguard.problem import Problem
 from paretoguard.problem.noise import Bernoulli, Bounded, Exact, Gaussian, Noise, SubGaussian, Unknown
 

@@ -8,13 +8,13 @@ import pytest
 from scipy import stats
 
 import paretoguard as pg
-from paretoguard.engine.alternatives import alternative, nearest_alternative
+from paretoguard.compiler.jit import entry
 from paretoguard.engine.draws import DECISIONS, key, uniforms
-from paretoguard.engine.evidence.glr import Glr, GlrLevels
-from paretoguard.engine.evidence.lil import threshold
-from paretoguard.engine.evidence.parts import moment
-from paretoguard.engine.jit import entry
 from paretoguard.engine.loop import draw_reward
+from paretoguard.engine.questions import moment
+from paretoguard.evidence.glr import Glr, GlrLevels
+from paretoguard.evidence.lil import threshold
+from paretoguard.geometry.nearest_alternative import alternative, nearest_alternative
 from paretoguard.simulation.rewards import source
 
 
@@ -133,7 +133,7 @@ class Loose(Glr):
         )
 
 
-class LooseGame(pg.policies.Game):
+class LooseGame(pg.algorithms.Game):
     name: ClassVar[str] = "loose-game"
     evidence: ClassVar[type] = Loose
 

@@ -26,9 +26,10 @@ from numpy import float64
 from numpy.typing import NDArray
 from scipy.optimize import linprog, nnls
 
-from paretoguard.engine import geometry
-from paretoguard.engine.active_set import Workspace, workspace
-from paretoguard.engine.geometry import (
+from paretoguard.compiler.jit import COMPILED
+from paretoguard.geometry import polyhedron as geometry
+from paretoguard.geometry.active_set import Workspace, workspace
+from paretoguard.geometry.polyhedron import (
     BOX,
     FREE,
     GENERAL,
@@ -38,7 +39,6 @@ from paretoguard.engine.geometry import (
     project,
     within,
 )
-from paretoguard.engine.jit import COMPILED
 
 Floats = NDArray[float64]
 

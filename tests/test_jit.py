@@ -17,19 +17,19 @@ from numba import typeof
 from numba.core.datamodel import ArgPacker, default_manager
 from numpy.typing import NDArray
 
-from paretoguard.collecting import without_collecting
-from paretoguard.engine import jit, kernel_store
+from paretoguard.compiler import disk_cache, jit
+from paretoguard.compiler.fingerprint import fingerprint
+from paretoguard.compiler.gc_pause import without_collecting
 from paretoguard.engine.bets import Ranges
-from paretoguard.engine.evidence.parts import Moment
-from paretoguard.engine.fingerprint import fingerprint
-from paretoguard.engine.geometry import within
+from paretoguard.engine.questions import Moment
+from paretoguard.geometry.polyhedron import within
 
 PROGRAM = """
 import sys; sys.path.insert(0, "tests")
 import paretoguard as pg
 from test_study import easy
 pg.simulate(easy(), algorithms="e-cape", runs=3)
-from paretoguard.engine.jit import cache_hits
+from paretoguard.compiler.jit import cache_hits
 print(*cache_hits())
 """
 
@@ -94,7 +94,7 @@ def test_what_cannot_be_read_is_never_the_same_and_recursion_ends() -> None:
 def test_a_folder_that_cannot_be_written_means_no_cache(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     (tmp_path / "file").write_text("not a folder")
     monkeypatch.setenv("PARETOGUARD_CACHE_DIR", str(tmp_path / "file"))
-    assert kernel_store.cache_folder() is None
+    assert disk_cache.cache_folder() is None
 
 
 def test_old_folders_are_deleted(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
@@ -103,14 +103,14 @@ def test_old_folders_are_deleted(monkeypatch: pytest.MonkeyPatch, tmp_path: Path
         old = tmp_path / f"kernels-{age}"
         old.mkdir()
         os.utime(old, (age, age))
-    folder = kernel_store.cache_folder()
+    folder = disk_cache.cache_folder()
     assert folder is not None
     left = {path.name for path in tmp_path.iterdir()}
-    assert left == {folder.name} | {f"kernels-{age}" for age in range(10 - kernel_store.FOLDERS_KEPT + 1, 10)}
+    assert left == {folder.name} | {f"kernels-{age}" for age in range(10 - disk_cache.FOLDERS_KEPT + 1, 10)}
 
 
 def test_a_damaged_file_is_compiled_again_and_a_full_disk_is_no_error(tmp_path: Path) -> None:
-    store = kernel_store.FilePerSignature(str(tmp_path), "kernel")
+    store = disk_cache.FilePerSignature(str(tmp_path), "kernel")
     store.save(("kind", "key"), [1, 2])
     assert store.load(("kind", "key")) == [1, 2]
     (path,) = tmp_path.iterdir()
@@ -119,11 +119,11 @@ def test_a_damaged_file_is_compiled_again_and_a_full_disk_is_no_error(tmp_path: 
         assert store.load(("kind", "key")) is None
     store.flush()
     assert list(tmp_path.iterdir()) == []
-    kernel_store.FilePerSignature(str(tmp_path / "gone"), "kernel").save(("kind", "key"), [1, 2])
+    disk_cache.FilePerSignature(str(tmp_path / "gone"), "kernel").save(("kind", "key"), [1, 2])
 
 
 def test_a_part_without_a_body_says_so() -> None:
-    from paretoguard.engine.evidence.parts import moment
+    from paretoguard.engine.questions import moment
 
     with pytest.raises(TypeError, match="evidence object has no registered `moment`"):
         moment(object(), 3)

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from paretoguard.errors import ProblemError
-from paretoguard.problem import STATUSES, Problem, judge
+from paretoguard.problem import STATUSES, Problem, truth
 from paretoguard.problem.noise import Exact, Gaussian
 
 Floats = NDArray[np.float64]
@@ -138,7 +138,7 @@ def test_large_truths_in_small_pieces(tolerance: float, monkeypatch: pytest.Monk
     _, pareto, dominated = twin_truth(problem, means.tolist())
     assert np.flatnonzero(expected.is_pareto).tolist() == sorted(pareto)
     assert np.flatnonzero(expected.is_dominated).tolist() == sorted(dominated)
-    monkeypatch.setattr(judge, "CELLS", 1000)
+    monkeypatch.setattr(truth, "CELLS", 1000)
     assert problem.truth(means) == expected
     assert problem.wrong(statuses, means).tolist() == wrong.tolist()
 

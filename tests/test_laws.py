@@ -11,17 +11,17 @@ import numpy as np
 import pytest
 
 import paretoguard as pg
-from paretoguard import laws, settings
-from paretoguard.engine import jit
-from paretoguard.engine.border import eta_of
-from paretoguard.engine.evidence.parts import Moment, is_dominated_above, moment, most_weight, weigh
-from paretoguard.engine.evidence.widths import spread, use_widths
-from paretoguard.engine.policies.parts import answer, decide, restart
+from paretoguard import testing
+from paretoguard.compiler import jit
+from paretoguard.engine.feasibility import eta_of
+from paretoguard.engine.questions import Moment, answer, decide, is_dominated_above, moment, most_weight, restart, weigh
 from paretoguard.engine.state import UNSEEN
-from paretoguard.laws import decisions
-from paretoguard.laws.__main__ import main
+from paretoguard.evidence.widths import spread, use_widths
 from paretoguard.problem.noise import KINDS
 from paretoguard.simulation.rewards import reward
+from paretoguard.testing import decisions
+from paretoguard.testing.__main__ import main
+from paretoguard.trial import registry
 
 sys.path.insert(0, str(Path(__file__).parent.parent))  # where `examples` is
 
@@ -38,8 +38,8 @@ SELDOM = {  # baselines and evidence that seldom change: by `make slow`
     ("e-cape", "lil"), ("e-cape", "hanson-wright"), ("e-cape", "theorem"), ("game-cpsi", "glr"),
 }  # fmt: skip
 PAIRS = [
-    *((how, "glr" if how == "game-cpsi" else "practical") for how in [*settings.ALGORITHMS, "two-stage:form=e-cape"]),
-    *(("e-cape", what) for what in settings.EVIDENCE if what not in ("practical", "glr")),
+    *((how, "glr" if how == "game-cpsi" else "practical") for how in [*registry.ALGORITHMS, "two-stage:form=e-cape"]),
+    *(("e-cape", what) for what in registry.EVIDENCE if what not in ("practical", "glr")),
     ("pitfall", "certified"),
     ("examples.extending.one_by_one:OneByOne:ratio=2", "practical"),
     ("e-cape", "examples.extending.horizon:Horizon"),
@@ -47,36 +47,36 @@ PAIRS = [
 PARAMS = [pytest.param(*pair, marks=[pytest.mark.slow] if pair in SELDOM else []) for pair in PAIRS]
 
 
-def by_name(law: laws.Law) -> str:
+def by_name(law: testing.Law) -> str:
     return getattr(law, "__name__", "law")
 
 
-@pytest.mark.parametrize("law", laws.LAWS, ids=by_name)
+@pytest.mark.parametrize("law", testing.LAWS, ids=by_name)
 @pytest.mark.parametrize(("algorithm", "evidence"), PARAMS)
-def test_algorithms_and_evidence_keep_the_laws(algorithm: str, evidence: str, law: laws.Law) -> None:
-    law(laws.Case(settings.algorithm(algorithm), settings.evidence(evidence)))
+def test_algorithms_and_evidence_keep_the_laws(algorithm: str, evidence: str, law: testing.Law) -> None:
+    law(testing.Case(registry.algorithm(algorithm), registry.evidence(evidence)))
 
 
-@pytest.mark.parametrize("law", [*laws.NOISE_LAWS, *laws.LAWS], ids=by_name)
+@pytest.mark.parametrize("law", [*testing.NOISE_LAWS, *testing.LAWS], ids=by_name)
 @pytest.mark.parametrize("noise", MODELS.values(), ids=repr)
-def test_noise_keeps_the_laws(noise: pg.Noise, law: laws.Law) -> None:
-    law(laws.Case(noise=noise))
+def test_noise_keeps_the_laws(noise: pg.Noise, law: testing.Law) -> None:
+    law(testing.Case(noise=noise))
 
 
-@pytest.mark.parametrize("law", laws.LAWS, ids=by_name)
+@pytest.mark.parametrize("law", testing.LAWS, ids=by_name)
 @pytest.mark.parametrize("noise", [pg.Bernoulli(), pg.Bounded(-1.0, 3.0)], ids=repr)
-def test_evidence_of_its_own_for_a_kind_of_noise_keeps_the_laws(noise: pg.Noise, law: laws.Law) -> None:
-    law(laws.Case(evidence=settings.evidence("certified"), noise=noise))
+def test_evidence_of_its_own_for_a_kind_of_noise_keeps_the_laws(noise: pg.Noise, law: testing.Law) -> None:
+    law(testing.Case(evidence=registry.evidence("certified"), noise=noise))
 
 
 def test_a_users_noise_keeps_the_laws() -> None:
-    laws.check_noise(settings.own("examples.extending.jitter:Jitter:half=0.5"))
+    testing.check_noise(registry.own("examples.extending.jitter:Jitter:half=0.5"))
 
 
 def test_every_kind_of_noise_is_checked() -> None:
     assert set(KINDS.values()) == set(MODELS) | NOT_SIMULATED
     with pytest.raises(pg.SettingsError, match=r"Unknown\(\) does not say one scale"):
-        laws.check(pg.Unknown())
+        testing.check(pg.Unknown())
 
 
 # --- broken on purpose -----------------------------------------------------------------------------------------------
@@ -93,7 +93,7 @@ class Parity:
     name: ClassVar[str] = "parity"
 
     def fit(self, space: Any) -> ParityMemory:
-        return ParityMemory(pg.policies.ECape().fit(space))
+        return ParityMemory(pg.algorithms.ECape().fit(space))
 
 
 @decide.register(ParityMemory)
@@ -118,7 +118,7 @@ class Unforgetting:
     name: ClassVar[str] = "unforgetting"
 
     def fit(self, space: Any) -> UnforgettingMemory:
-        return UnforgettingMemory(pg.policies.ECape().fit(space), np.zeros(1, dtype=np.int64))
+        return UnforgettingMemory(pg.algorithms.ECape().fit(space), np.zeros(1, dtype=np.int64))
 
 
 @decide.register(UnforgettingMemory)
@@ -216,8 +216,8 @@ def _narrow(law: NarrowLaw, mean: float, u: float, v: float) -> float:
     return mean + (law.std if u < 0.5 else -law.std)
 
 
-def broken(part: Any) -> list[laws.BrokenLawError]:
-    return [error for _, error in laws.outcomes(part) if error is not None]
+def broken(part: Any) -> list[testing.BrokenLawError]:
+    return [error for _, error in testing.outcomes(part) if error is not None]
 
 
 @pytest.mark.slow
@@ -229,8 +229,8 @@ def test_an_algorithm_that_looks_at_places_is_caught() -> None:
 
 @pytest.mark.slow
 def test_an_algorithm_that_carries_over_from_run_to_run_is_caught() -> None:
-    with pytest.raises(laws.BrokenLawError, match=r"on one thread, .* on three"):
-        decisions.the_number_of_threads_changes_nothing(laws.Case(Unforgetting()))
+    with pytest.raises(testing.BrokenLawError, match=r"on one thread, .* on three"):
+        decisions.the_number_of_threads_changes_nothing(testing.Case(Unforgetting()))
 
 
 @pytest.mark.slow
@@ -239,23 +239,23 @@ def test_evidence_whose_thresholds_grow_with_delta_is_caught() -> None:
     assert str(error).startswith("A claim that is certified at one delta is certified at every larger one. Broken by")
     assert "is certified at delta [0.001, " in str(error)
     with pytest.raises(AssertionError, match="but not at every larger one"):
-        decisions.claims_stay_as_delta_grows(laws.Case(evidence=Backwards()))
+        decisions.claims_stay_as_delta_grows(testing.Case(evidence=Backwards()))
 
 
 @pytest.mark.slow
 def test_evidence_that_depends_on_how_the_problem_is_stated_is_caught() -> None:
-    unit, rows = laws.Case(evidence=Stated("unit")), laws.Case(evidence=Stated("rows"))
+    unit, rows = testing.Case(evidence=Stated("unit")), testing.Case(evidence=Stated("rows"))
     decisions.a_far_redundant_constraint_changes_nothing(unit)
-    with pytest.raises(laws.BrokenLawError, match=r"it decides .*, with factors \(1\.0, 8\.0, 0\.25\) "):
+    with pytest.raises(testing.BrokenLawError, match=r"it decides .*, with factors \(1\.0, 8\.0, 0\.25\) "):
         decisions.rescaling_an_objective_changes_nothing(unit)
     decisions.rescaling_an_objective_changes_nothing(rows)
-    with pytest.raises(laws.BrokenLawError, match=r"it decides .*, with one more constraint "):
+    with pytest.raises(testing.BrokenLawError, match=r"it decides .*, with one more constraint "):
         decisions.a_far_redundant_constraint_changes_nothing(rows)
 
 
 def test_noise_with_heavier_tails_than_it_says_is_caught() -> None:
-    with pytest.raises(laws.BrokenLawError, match=r"expected at most .* \(sigma = 0\.5\)"):
-        laws.check(Narrow())
+    with pytest.raises(testing.BrokenLawError, match=r"expected at most .* \(sigma = 0\.5\)"):
+        testing.check(Narrow())
 
 
 @dataclass(frozen=True)
@@ -285,11 +285,11 @@ use_widths(FadingLevels)
 @pytest.mark.slow
 def test_evidence_that_fades_otherwise_than_the_engine_may_assume_is_caught() -> None:
     with pytest.raises(
-        laws.BrokenLawError, match=r"While nothing is measured .* gains [\d.e-]+ by 1 results of other arms"
+        testing.BrokenLawError, match=r"While nothing is measured .* gains [\d.e-]+ by 1 results of other arms"
     ):
-        decisions.time_alone_adds_no_evidence(laws.Case(evidence=Fading("time")))
-    with pytest.raises(laws.BrokenLawError, match=r"is not dominated by .* loses [\d.e-]+ by .*, expected at most"):
-        decisions.time_alone_adds_no_evidence(laws.Case(evidence=Fading("arms")))
+        decisions.time_alone_adds_no_evidence(testing.Case(evidence=Fading("time")))
+    with pytest.raises(testing.BrokenLawError, match=r"is not dominated by .* loses [\d.e-]+ by .*, expected at most"):
+        decisions.time_alone_adds_no_evidence(testing.Case(evidence=Fading("arms")))
 
 
 class CrowdLevels(NamedTuple):
@@ -347,14 +347,14 @@ most_weight.register(RashLevels, lambda evidence, space, state, i: math.inf if e
     [(True, r"but above [\d.-]+ by `is_dominated_above`"), (False, r"weighs [\d.]+, at most 0 by `most_weight`")],
 )
 def test_rash_shortcuts_are_caught(about_pairs: bool, words: str) -> None:
-    with pytest.raises(laws.BrokenLawError, match=words):
-        decisions.shortcuts_lead_to_the_same(laws.Case(evidence=Rash(about_pairs)))
+    with pytest.raises(testing.BrokenLawError, match=words):
+        decisions.shortcuts_lead_to_the_same(testing.Case(evidence=Rash(about_pairs)))
 
 
 @pytest.mark.slow
 def test_evidence_about_one_arm_that_depends_on_others_is_caught() -> None:
-    with pytest.raises(laws.BrokenLawError, match=r"has [\d.]+, not [\d.-]+, after three results of arm"):
-        decisions.feasibility_is_about_one_arm(laws.Case(evidence=Crowd()))
+    with pytest.raises(testing.BrokenLawError, match=r"has [\d.]+, not [\d.-]+, after three results of arm"):
+        decisions.feasibility_is_about_one_arm(testing.Case(evidence=Crowd()))
 
 
 @pytest.mark.parametrize("algorithm", ["racing", "e-cape"])
@@ -367,7 +367,7 @@ def test_the_permutation_law_sees_answers(algorithm: str, monkeypatch: pytest.Mo
         return what(step, by_place)
 
     monkeypatch.setattr(decisions, "_what", note)
-    decisions.permuting_arms_permutes_decisions(laws.Case(settings.algorithm(algorithm)))
+    decisions.permuting_arms_permutes_decisions(testing.Case(registry.algorithm(algorithm)))
     assert sum(statuses is not None for statuses in seen) >= 2
     assert len(seen) > 20
 
@@ -400,10 +400,10 @@ def _off(law: OffLaw, mean: float, u: float, v: float) -> float:
 
 
 def test_noise_off_its_mean_or_out_of_its_range_is_caught() -> None:
-    with pytest.raises(laws.BrokenLawError, match="scatter around its mean"):
-        laws.check(Off("mean"))
-    with pytest.raises(laws.BrokenLawError, match="is one that the noise model allows"):
-        laws.check(Off("range"))
+    with pytest.raises(testing.BrokenLawError, match="scatter around its mean"):
+        testing.check(Off("mean"))
+    with pytest.raises(testing.BrokenLawError, match="is one that the noise model allows"):
+        testing.check(Off("range"))
 
 
 @dataclass(frozen=True)
@@ -417,8 +417,8 @@ class ByCompiler(pg.evidence.Practical):
 
 
 def test_evidence_that_is_other_without_the_compiler_is_caught() -> None:
-    with pytest.raises(laws.BrokenLawError, match=r"pulls and statuses .* here, .* in the other process"):
-        decisions.the_compiler_changes_nothing(laws.Case(evidence=ByCompiler()))
+    with pytest.raises(testing.BrokenLawError, match=r"pulls and statuses .* here, .* in the other process"):
+        decisions.the_compiler_changes_nothing(testing.Case(evidence=ByCompiler()))
 
 
 def test_the_command_prints_one_line_for_each_law(capsys: pytest.CaptureFixture[str]) -> None:
@@ -433,10 +433,10 @@ def test_the_command_prints_one_line_for_each_law(capsys: pytest.CaptureFixture[
 
 @pytest.mark.slow
 def test_whole_checks_pass() -> None:
-    laws.check_algorithm("racing", "practical")
+    testing.check_algorithm("racing", "practical")
 
 
 def test_what_is_no_part_is_refused() -> None:
-    for part in (3, pg.policies.ECape, pg.Gaussian([1.0, 2.0])):
+    for part in (3, pg.algorithms.ECape, pg.Gaussian([1.0, 2.0])):
         with pytest.raises(pg.SettingsError):
-            laws.check(part)  # type: ignore[arg-type]
+            testing.check(part)  # type: ignore[arg-type]

@@ -9,7 +9,7 @@ import pytest
 from scipy import stats
 
 import paretoguard as pg
-from paretoguard.engine.evidence.learnt import LEAST_PULLS
+from paretoguard.evidence.estimated_scale import LEAST_PULLS
 from paretoguard.simulation.rewards import reward
 
 RUNS = 2_000

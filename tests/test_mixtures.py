@@ -15,10 +15,10 @@ import quadprog
 from scipy import integrate, optimize, special, stats
 
 import paretoguard as pg
+from paretoguard.compiler.jit import entry
 from paretoguard.engine import bets
-from paretoguard.engine.evidence import mixtures, pairs, rates
-from paretoguard.engine.evidence.lil import threshold
-from paretoguard.engine.jit import entry
+from paretoguard.evidence.certified import bernoulli, comparisons, normal_mixture
+from paretoguard.evidence.lil import threshold
 
 RHO = 100.0
 COUNTS = [(1, 1), (3, 400), (50, 50), (100, 2_000), (10_000, 30), (7_000, 9_000), (1, 100_000)]
@@ -26,42 +26,42 @@ COUNTS = [(1, 1), (3, 400), (50, 50), (100, 2_000), (10_000, 30), (7_000, 9_000)
 
 @entry
 def log_twice_phi(z: float) -> float:
-    return mixtures.log_twice_phi(z)
+    return normal_mixture.log_twice_phi(z)
 
 
 @entry
 def log_gamma(z: float) -> float:
-    return rates.log_gamma(z)
+    return bernoulli.log_gamma(z)
 
 
 @entry
 def regret(rate: float, n: float) -> float:
-    return rates.regret(rate, n, rates.usual_regret(n))
+    return bernoulli.regret(rate, n, bernoulli.usual_regret(n))
 
 
 @entry
 def least_regrets(rho: float, log_rho: float, total: float) -> float:
-    return rates.least_regrets(rho, log_rho, total)
+    return bernoulli.least_regrets(rho, log_rho, total)
 
 
 @entry
 def rate_evidence(first: float, n: float, second: float, m: float) -> float:
-    return rates.rate_evidence(first, n, second, m)
+    return bernoulli.rate_evidence(first, n, second, m)
 
 
 @entry
 def is_rate_apart(first: float, n: float, second: float, m: float, required: float) -> bool:
-    return rates.is_rate_apart(first, n, second, m, required)
+    return bernoulli.is_rate_apart(first, n, second, m, required)
 
 
 @entry
 def against(lead: float, first: float, second: float, required: float) -> float:
-    return pairs.against(lead, first, second, required)
+    return comparisons.against(lead, first, second, required)
 
 
 @entry
 def is_above(ceiling: float, lead: float, first: float, second: float, required: float) -> bool:
-    return pairs.is_above(ceiling, lead, first, second, required)
+    return comparisons.is_above(ceiling, lead, first, second, required)
 
 
 @entry
@@ -71,27 +71,27 @@ def bet_evidence(growth: Any, first: int, n: float) -> float:
 
 @entry
 def row_e_value(z: float, fall: float) -> float:
-    return mixtures.row_e_value(z, fall)
+    return normal_mixture.row_e_value(z, fall)
 
 
 @entry
 def row_evidence(z: float, penalty: float) -> float:
-    return mixtures.row_evidence(z, penalty)
+    return normal_mixture.row_evidence(z, penalty)
 
 
 @entry
 def one_sided_gain(lead: float, first: float, second: float) -> float:
-    return mixtures.one_sided_gain(lead, first, second)
+    return normal_mixture.one_sided_gain(lead, first, second)
 
 
 @entry
 def is_apart(lead: float, first: float, second: float, required: float) -> bool:
-    return mixtures.is_apart(lead, first, second, required)
+    return normal_mixture.is_apart(lead, first, second, required)
 
 
 @entry
 def least_lead(first: float, second: float, required: float) -> float:
-    return mixtures.least_lead(first, second, required)
+    return normal_mixture.least_lead(first, second, required)
 
 
 def inverse(n: int) -> float:
@@ -151,9 +151,9 @@ def test_the_usual_gain_is_no_more_than_the_gain() -> None:
     for n, m in COUNTS:
         first, second = inverse(n), inverse(m)
         for lead in np.geomspace(1e-3, 1e3, 400):
-            if lead * math.sqrt(min(first, second)) >= mixtures.CLEAR * (first + second):
+            if lead * math.sqrt(min(first, second)) >= normal_mixture.CLEAR * (first + second):
                 gain = math.log(0.25 + 0.75 * math.exp(one_sided_gain(float(lead), first, second)))
-                assert gain >= mixtures.USUAL_GAIN
+                assert gain >= normal_mixture.USUAL_GAIN
                 seen += 1
     assert seen > 500
 
@@ -221,7 +221,11 @@ def test_the_e_value_of_a_pair_has_mean_at_most_1_for_equal_means(n: int, m: int
     def value(lead: float) -> float:
         closed = two_sided(lead, n, m)
         gain = one_sided_gain(lead, a, b) if lead > 0 else -math.inf
-        return closed + math.log(mixtures.TWO_SIDED + mixtures.ONE_SIDED * math.exp(gain)) if lead > 0 else -math.inf
+        return (
+            closed + math.log(normal_mixture.TWO_SIDED + normal_mixture.ONE_SIDED * math.exp(gain))
+            if lead > 0
+            else -math.inf
+        )
 
     def positive(lead: float) -> float:
         return value(lead) if lead > 0 else -math.inf

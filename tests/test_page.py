@@ -19,16 +19,16 @@ from typer.testing import CliRunner
 
 import paretoguard as pg
 from paretoguard.cli.app import app
-from paretoguard.cli.ledgers import race_place
+from paretoguard.cli.storage import race_place
 from paretoguard.cli.verdicts import print_result
 from paretoguard.experiment.audit import counted
 from paretoguard.experiment.events import START, Draft, Event, chain
 from paretoguard.experiment.memory import MemoryStorage
 from paretoguard.experiment.storage import open_storage
-from paretoguard.report.facts import Facts, ledger, read
-from paretoguard.report.growth import draw_growth
-from paretoguard.report.page import page
-from paretoguard.report.page_text import markdown
+from paretoguard.page.content import Facts, ledger, read
+from paretoguard.page.markdown import markdown
+from paretoguard.page.page import page
+from paretoguard.simulation.evidence_growth import draw_growth
 from paretoguard.verdict import ACROSS
 
 NASTY = ["<script>alert('x')</script>", 'b "&amp;" --> </svg></style>', "c|d*e_f`g", "$h^2$ \\ [i](j)"]

@@ -8,13 +8,13 @@ import numpy as np
 import pytest
 
 import paretoguard as pg
-from paretoguard.engine.alternatives import alternative, nearest_alternative
+from paretoguard.algorithms.pitfall.costs import DOUBT, ENTERS, FALLS, LEAVES, RISES
+from paretoguard.algorithms.pitfall.search import find_pitfall
+from paretoguard.compiler.jit import entry
 from paretoguard.engine.draws import DECISIONS, key, uniforms
-from paretoguard.engine.jit import entry
 from paretoguard.engine.loop import answer_now, decide_next, draw_reward, observe_result
-from paretoguard.engine.pitfalls import find_pitfall
 from paretoguard.engine.state import new_state, present, refresh
-from paretoguard.engine.ways import DOUBT, ENTERS, FALLS, LEAVES, RISES
+from paretoguard.geometry.nearest_alternative import alternative, nearest_alternative
 from paretoguard.simulation.rewards import source
 from paretoguard.theory.bounds import lower_bound
 from random_problems import random_instance, with_unknown_scales
@@ -49,7 +49,7 @@ def compare(
     stated = problem or instance.problem
     space, drawn_from, made = stated.space(), source(instance), 0
     for run in range(10**6):
-        policy, levels = pg.policies.Pitfall(task=task).fit(space), EVIDENCE[evidence].fit(delta, space)
+        policy, levels = pg.algorithms.Pitfall(task=task).fit(space), EVIDENCE[evidence].fit(delta, space)
         state = new_state(space, key(seed, run))
         twin = TWINS.get(evidence, Twin)(twin_problem(stated), evidence, delta)
         row, statuses = np.zeros(space.objectives), np.zeros(space.arms, dtype=np.uint8)
@@ -191,7 +191,7 @@ def test_the_cost_is_the_largest_over_all_answers_and_the_least_over_all_maps(in
         K, d = len(problem.arms), len(problem.objectives)
         means, counts = rng.normal(size=(K, d)), rng.integers(1, 60, size=K)
         space, levels, state = with_means(problem, means, counts)
-        pitfalls = pg.policies.Pitfall().fit(space).pitfalls
+        pitfalls = pg.algorithms.Pitfall().fit(space).pitfalls
         twin = Twin(twin_problem(problem), "practical", 1e-300)
         for i, row in enumerate(means.tolist()):
             twin.observe(i, row)
@@ -229,7 +229,7 @@ def test_the_plain_task_has_the_nearest_other_set() -> None:
         space, levels, state = with_means(problem, means, counts)
         found = alternative(K, d, len(space.region.b))
         value = nearest_alternative(space.region, state.means, state.optimal, counts.astype(float), found)
-        pitfalls = pg.policies.Pitfall(task="cpsi").fit(space).pitfalls
+        pitfalls = pg.algorithms.Pitfall(task="cpsi").fit(space).pitfalls
         kind = find(levels, space, state, pitfalls)
         if kind not in (DOUBT, 0) and value > 1e-9:
             assert np.allclose(pitfalls.share, counts * found.half / value, atol=1e-6), number
@@ -328,11 +328,11 @@ def test_what_is_remembered_changes_no_decision() -> None:
         space, drawn_from = instance.problem.space(), source(instance)
         levels, state = EVIDENCE["practical"].fit(0.1, space), new_state(space, key(number, 0))
         row = np.zeros(space.objectives)
-        kept = pg.policies.Pitfall().fit(space)
+        kept = pg.algorithms.Pitfall().fit(space)
         for _ in range(200):
             queued = decide_next(kept, levels, space, state)
             got = state.queue[:queued].tolist()
-            assert decide_next(pg.policies.Pitfall().fit(space), levels, space, state) == queued
+            assert decide_next(pg.algorithms.Pitfall().fit(space), levels, space, state) == queued
             assert state.queue[:queued].tolist() == got, (number, state.counts)
             if not got:
                 break

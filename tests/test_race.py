@@ -23,16 +23,16 @@ from paretoguard.cli.race import Failures, drive, remaining
 from paretoguard.errors import FileError
 from paretoguard.experiment.audit import audit
 from paretoguard.experiment.storage import open_storage
-from paretoguard.formulas import Formula
-from paretoguard.race.beginning import begin
-from paretoguard.race.notes import Run
-from paretoguard.race.plan import Plan, as_stated, read_plan
+from paretoguard.files.formulas import Formula
+from paretoguard.page.content import read
+from paretoguard.page.markdown import markdown
+from paretoguard.page.page import page
+from paretoguard.race.ledger import begin
+from paretoguard.race.ledger_notes import Run
 from paretoguard.race.race import Failed, Measured, Race, Resumed, Unvarying, Waiting, Written
+from paretoguard.race.race_plan import Plan, as_stated, read_plan
 from paretoguard.race.sources import Pull, RaceError, RunFailedError
 from paretoguard.race.ties import without_end
-from paretoguard.report.facts import read
-from paretoguard.report.page import page
-from paretoguard.report.page_text import markdown
 
 HEAD = 'name = "a race"\ndelta = 0.1\nbudget = 400\n'
 SCRIPT = """
@@ -954,7 +954,7 @@ def test_a_race_does_not_go_on_with_another_script(tmp_path: Path, command: str,
 def test_a_script_that_is_gone_is_told_and_large_files_go_by_size_and_time(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("paretoguard.race.named.LARGE", 10)
+    monkeypatch.setattr("paretoguard.race.watched_files.LARGE", 10)
     path, url = scored(tmp_path, 'prepare = "test -e other.txt"'), f"sqlite:///{tmp_path}/race.db"
     (tmp_path / "other.txt").write_text("other, which is large")
     plan = read_plan(path)

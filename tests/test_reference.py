@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 
 import paretoguard as pg
-from paretoguard import settings
 from paretoguard.engine.draws import key
 from paretoguard.engine.loop import observe_result, settle_now
 from paretoguard.engine.state import new_state
@@ -18,6 +17,7 @@ from paretoguard.reference import audit, statuses
 from paretoguard.reference.claims import Claims
 from paretoguard.reference.kinds import evidence_of
 from paretoguard.reference.units import in_deviations
+from paretoguard.trial import promises, registry
 from random_problems import correlated_instance, random_instance, wide_front, with_unknown_scales
 from test_twin import twin_problem
 from twin import Twin, play
@@ -40,7 +40,7 @@ def by_the_engine(
 ) -> list[dict[str, str]]:
     """The present status of each arm at every look."""
     space = problem.space()
-    levels = settings.in_order(settings.evidence(evidence), order).fit(DELTA, space)
+    levels = promises.in_order(registry.evidence(evidence), order).fit(DELTA, space)
     state, found = new_state(space, key(0, 0)), []
     codes, via = np.zeros(space.arms, dtype=np.uint8), np.zeros(space.arms, dtype=np.int64)
     for count, (arm, values) in enumerate(results, start=1):

@@ -15,15 +15,15 @@ from numpy import float64
 from numpy.typing import NDArray
 
 import paretoguard as pg
+from paretoguard.pictures.axes import axis
+from paretoguard.pictures.canvas import SUFFIXES
+from paretoguard.pictures.front import draw_result
+from paretoguard.pictures.pull_table import pull_table
+from paretoguard.pictures.regions import HalfPlane, View, boundary, feasible_polygon, half_planes
+from paretoguard.pictures.run import draw_traces
+from paretoguard.pictures.study import draw_comparison
+from paretoguard.pictures.text_placement import Box, badness, place_along, place_names
 from paretoguard.problem.constraints import read_constraints
-from paretoguard.report.axes import axis
-from paretoguard.report.canvas import SUFFIXES
-from paretoguard.report.comparison import draw_comparison
-from paretoguard.report.front import draw_result
-from paretoguard.report.labels import Box, badness, place_along, place_names
-from paretoguard.report.pull_table import pull_table
-from paretoguard.report.regions import HalfPlane, View, boundary, feasible_polygon, half_planes
-from paretoguard.report.trace import draw_traces
 
 FIGURES = Path(__file__).parents[1] / "docs" / "figures"
 UNIT = View(0.0, 1.0, 0.0, 1.0)

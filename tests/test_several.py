@@ -11,15 +11,15 @@ import pytest
 
 import paretoguard as pg
 import twin_pitfall
-from paretoguard.engine.claims import DOMINATED, SEVERAL
+from paretoguard.compiler.jit import entry
+from paretoguard.engine.arrays import Space
+from paretoguard.engine.certify import DOMINATED, SEVERAL
 from paretoguard.engine.draws import key
-from paretoguard.engine.evidence.certified import CertifiedLevels
-from paretoguard.engine.evidence.parts import below_some
-from paretoguard.engine.jit import entry
+from paretoguard.engine.explain import progress
 from paretoguard.engine.loop import observe_result, settle_now
-from paretoguard.engine.probe import progress
-from paretoguard.engine.space import Space
+from paretoguard.engine.questions import below_some
 from paretoguard.engine.state import new_state, present
+from paretoguard.evidence.certified.certified import CertifiedLevels
 from paretoguard.reference import audit
 from paretoguard.reference.kinds import evidence_of
 from paretoguard.reference.units import in_deviations

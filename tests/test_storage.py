@@ -11,35 +11,35 @@ from pathlib import Path
 
 import pytest
 
-from paretoguard import laws
+from paretoguard import testing
 from paretoguard.errors import LedgerError, StorageError
 from paretoguard.experiment import events as ledger
 from paretoguard.experiment.events import START, Draft, Event, chain, first_break
 from paretoguard.experiment.memory import MemoryStorage
 from paretoguard.experiment.sql import SqlStorage
 from paretoguard.experiment.storage import Make, open_storage
-from paretoguard.laws.__main__ import main
+from paretoguard.testing.__main__ import main
 
 FIRST = Draft("created", {}, 0.0)
 
 
-def by_name(law: laws.StorageLaw) -> str:
+def by_name(law: testing.StorageLaw) -> str:
     return getattr(law, "__name__", "law")
 
 
-@pytest.mark.parametrize("law", laws.STORAGE_LAWS, ids=by_name)
-def test_databases_keep_the_laws(url: str, law: laws.StorageLaw) -> None:
-    law(laws.Opening(lambda: SqlStorage(url)))
+@pytest.mark.parametrize("law", testing.STORAGE_LAWS, ids=by_name)
+def test_databases_keep_the_laws(url: str, law: testing.StorageLaw) -> None:
+    law(testing.Opening(lambda: SqlStorage(url)))
 
 
 def test_the_memory_keeps_the_laws() -> None:
     storage = MemoryStorage()
-    laws.check_storage(lambda: storage)
+    testing.check_storage(lambda: storage)
 
 
 def test_a_database_keeps_the_laws_twice_over(tmp_path: Path) -> None:
     for _ in range(2):
-        laws.check_storage(lambda: open_storage(f"sqlite:///{tmp_path}/ledgers.db"))
+        testing.check_storage(lambda: open_storage(f"sqlite:///{tmp_path}/ledgers.db"))
 
 
 # --- broken on purpose -----------------------------------------------------------------------------------------------
@@ -151,13 +151,13 @@ BROKEN: list[tuple[type[MemoryStorage], str]] = [
 @pytest.mark.parametrize(("broken", "found"), BROKEN, ids=lambda value: getattr(value, "__name__", ""))
 def test_broken_storages_are_caught(broken: type[MemoryStorage], found: str) -> None:
     storage = broken()
-    with pytest.raises(laws.BrokenLawError, match=found):
-        laws.check_storage(lambda: storage)
+    with pytest.raises(testing.BrokenLawError, match=found):
+        testing.check_storage(lambda: storage)
 
 
 def test_a_storage_that_keeps_nothing_is_caught() -> None:
-    with pytest.raises(laws.BrokenLawError, match=r"read back by another connection.* there is no experiment"):
-        laws.check_storage(MemoryStorage)
+    with pytest.raises(testing.BrokenLawError, match=r"read back by another connection.* there is no experiment"):
+        testing.check_storage(MemoryStorage)
 
 
 @dataclass(eq=False)
@@ -171,14 +171,14 @@ class InFolder(SqlStorage):
 
 
 def test_a_storage_is_named_by_its_class(tmp_path: Path) -> None:
-    laws.check(f"test_storage:InFolder:folder={tmp_path}")
+    testing.check(f"test_storage:InFolder:folder={tmp_path}")
     assert (tmp_path / "ledgers.db").exists()
 
 
 def test_the_command_checks_a_storage(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main([f"sqlite:///{tmp_path}/ledgers.db"]) == 0
     lines = capsys.readouterr().out.splitlines()[1:]
-    assert [line[2:8] for line in lines] == ["holds "] * len(laws.STORAGE_LAWS)
+    assert [line[2:8] for line in lines] == ["holds "] * len(testing.STORAGE_LAWS)
     assert main([f"sqlite:///{tmp_path}/nowhere/ledgers.db"]) == 2
     assert "is there such a folder" in capsys.readouterr().err
 

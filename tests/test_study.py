@@ -15,7 +15,7 @@ from scipy import stats
 
 import paretoguard as pg
 from paretoguard.engine import loop
-from paretoguard.files import ProblemFile
+from paretoguard.files.problem_file import ProblemFile
 from paretoguard.simulation import runner
 from paretoguard.simulation.limits import upper_limit
 from paretoguard.simulation.rewards import sampler
@@ -197,7 +197,7 @@ def test_identify_fed_the_rewards_of_a_simulated_run_makes_the_same_pulls(algori
         ({"evidence": "certified:several=much"}, "option 'several' of 'certified' is 'much', expected a number"),
         ({"algorithms": "two-stage:form=2024"}, "form is '2024'; expected one of 2023, e-cape"),
         ({"algorithms": 3}, "algorithm is 3; expected a name"),
-        ({"algorithms": pg.policies.ECape}, "algorithm is the class ECape; pass a record of it: ECape()"),
+        ({"algorithms": pg.algorithms.ECape}, "algorithm is the class ECape; pass a record of it: ECape()"),
     ],
 )
 def test_wrong_settings_are_refused(changes: dict[str, Any], message: str) -> None:

@@ -8,12 +8,12 @@ import numpy as np
 import pytest
 
 import paretoguard as pg
-from paretoguard.engine.alternatives import alternative, nearest_alternative
-from paretoguard.engine.evidence.theorem import ALPHA, K1
-from paretoguard.engine.geometry import polyhedron
+from paretoguard.evidence.theorem import ALPHA, K1
+from paretoguard.geometry.nearest_alternative import alternative, nearest_alternative
+from paretoguard.geometry.polyhedron import polyhedron
 from paretoguard.theory import bounds
 from paretoguard.theory.cuts import maximise
-from paretoguard.theory.truth import truth
+from paretoguard.theory.exact import truth
 
 
 def instance(means: Any, **stated: Any) -> pg.Instance:

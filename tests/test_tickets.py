@@ -8,7 +8,7 @@ import pytest
 from scipy import stats
 
 import paretoguard as pg
-from paretoguard.engine.evidence.certified import either_way
+from paretoguard.evidence.certified.certified import either_way
 
 
 def problem(**changes: Any) -> pg.Problem:
@@ -118,7 +118,7 @@ def test_the_next_arm_knows_what_is_outstanding() -> None:
 
 def test_an_arm_that_cannot_be_asked_for_leaves_nothing_pending(monkeypatch: pytest.MonkeyPatch) -> None:
     trial = pg.Trial(problem(), evidence="practical")
-    monkeypatch.setattr("paretoguard.trial.select.has_body", lambda record: False)
+    monkeypatch.setattr("paretoguard.trial.trial.select.has_body", lambda record: False)
     with pytest.raises(pg.SettingsError, match="does not say how to choose arms while results are outstanding"):
         trial.ask(2)
     monkeypatch.undo()

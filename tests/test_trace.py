@@ -8,8 +8,8 @@ import pytest
 
 import paretoguard as pg
 from paretoguard.engine.draws import key
+from paretoguard.engine.explain import progress
 from paretoguard.engine.loop import decide_next, draw_reward, observe_result, settle_now
-from paretoguard.engine.probe import progress
 from paretoguard.engine.state import new_state
 from paretoguard.simulation.rewards import source
 from paretoguard.simulation.trace import Growth, Trace

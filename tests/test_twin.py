@@ -8,22 +8,22 @@ import pytest
 
 import paretoguard as pg
 from paretoguard.engine.draws import key
+from paretoguard.engine.explain import shortcuts
 from paretoguard.engine.loop import answer_now, decide_next, draw_reward, observe_result, observe_results, settle_now
-from paretoguard.engine.probe import shortcuts
 from paretoguard.engine.state import new_state
-from paretoguard.settings import Algorithm, Evidence
 from paretoguard.simulation import runner
 from paretoguard.simulation.rewards import source
+from paretoguard.trial.registry import Algorithm, Evidence
 from random_problems import correlated_instance, random_instance, wide_front, with_unknown_scales
 from twin import Twin, TwinProblem
 from twin_evidence import TWINS
 
 POLICIES: dict[str, Algorithm] = {
-    "e-cape": pg.policies.ECape(),
-    "uniform": pg.policies.Uniform(),
-    "racing": pg.policies.Racing(),
-    "two-stage": pg.policies.TwoStage(),
-    "two-stage:e-cape": pg.policies.TwoStage(form="e-cape"),
+    "e-cape": pg.algorithms.ECape(),
+    "uniform": pg.algorithms.Uniform(),
+    "racing": pg.algorithms.Racing(),
+    "two-stage": pg.algorithms.TwoStage(),
+    "two-stage:e-cape": pg.algorithms.TwoStage(form="e-cape"),
 }
 EVIDENCE: dict[str, Evidence] = {
     "practical": pg.evidence.Practical(),

@@ -6,7 +6,7 @@ import math
 import numpy as np
 from scipy import optimize
 
-from paretoguard.engine.evidence.lil import threshold  # compared with the values of the literature in test_evidence
+from paretoguard.evidence.lil import threshold  # compared with the values of the literature in test_evidence
 from twin import INF, Twin
 
 

@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Any
 
 import paretoguard as pg
-from paretoguard.report.canvas import figure_for, look, save
-from paretoguard.report.palette import SERIES
+from paretoguard.pictures.canvas import figure_for, look, save
+from paretoguard.pictures.palette import SERIES
 
 HERE = Path(__file__).resolve().parent
 INSTANCES = ["secukinumab", "covboost", "simplex", "cube", "ordered", "racing-10"]

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import paretoguard as pg
-from paretoguard.report.trace import draw_traces
+from paretoguard.pictures.run import draw_traces
 from paretoguard.simulation.trace import Trace
 
 HERE = Path(__file__).resolve().parent

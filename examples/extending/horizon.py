@@ -4,8 +4,8 @@ import math
 from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple
 
-from paretoguard.engine.evidence.parts import Moment, moment
-from paretoguard.engine.evidence.widths import spread, use_widths
+from paretoguard.engine.questions import Moment, moment
+from paretoguard.evidence.widths import spread, use_widths
 
 
 class _Levels(NamedTuple):  # what kernels see

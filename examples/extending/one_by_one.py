@@ -3,9 +3,9 @@
 from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple
 
-from paretoguard.engine.jit import inner
-from paretoguard.engine.policies import ECape
-from paretoguard.engine.policies.parts import answer, decide, restart, select
+from paretoguard.algorithms import ECape
+from paretoguard.compiler.jit import inner
+from paretoguard.engine.questions import answer, decide, restart, select
 from paretoguard.engine.state import UNSEEN
 
 

@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING, Any
 from paretoguard.version import __version__
 
 if TYPE_CHECKING:
-    from paretoguard import theory
-    from paretoguard.engine import evidence, policies
+    from paretoguard import algorithms, evidence, theory
     from paretoguard.errors import (
         ConstraintError,
         FileError,
@@ -26,18 +25,17 @@ if TYPE_CHECKING:
         StorageError,
     )
     from paretoguard.experiment.experiment import Experiment
-    from paretoguard.files import load
+    from paretoguard.files.problem_file import load
     from paretoguard.problem import Instance, Problem
     from paretoguard.problem.noise import Bernoulli, Bounded, Exact, Gaussian, Noise, SubGaussian, Unknown
     from paretoguard.simulation import instances
     from paretoguard.simulation.rewards import sampler
     from paretoguard.simulation.study import Study, simulate
-    from paretoguard.tickets import Ticket
-    from paretoguard.trial import Trial, identify
+    from paretoguard.trial.tickets import Ticket
+    from paretoguard.trial.trial import Trial, identify
     from paretoguard.verdict import Result, Verdict
 
 _HOMES = {
-    "paretoguard.engine": ("evidence", "policies"),
     "paretoguard.errors": (
         "ConstraintError",
         "FileError",
@@ -50,15 +48,15 @@ _HOMES = {
         "StorageError",
     ),
     "paretoguard.experiment.experiment": ("Experiment",),
-    "paretoguard.files": ("load",),
+    "paretoguard.files.problem_file": ("load",),
     "paretoguard.problem.noise": ("Bernoulli", "Bounded", "Exact", "Gaussian", "Noise", "SubGaussian", "Unknown"),
     "paretoguard.problem": ("Instance", "Problem"),
     "paretoguard.simulation": ("instances",),
     "paretoguard.simulation.rewards": ("sampler",),
     "paretoguard.simulation.study": ("Study", "simulate"),
-    "paretoguard": ("theory",),
-    "paretoguard.tickets": ("Ticket",),
-    "paretoguard.trial": ("Trial", "identify"),
+    "paretoguard": ("algorithms", "evidence", "theory"),
+    "paretoguard.trial.tickets": ("Ticket",),
+    "paretoguard.trial.trial": ("Trial", "identify"),
     "paretoguard.verdict": ("Result", "Verdict"),
 }
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
@@ -89,11 +87,11 @@ __all__ = [
     "Unknown",
     "Verdict",
     "__version__",
+    "algorithms",
     "evidence",
     "identify",
     "instances",
     "load",
-    "policies",
     "sampler",
     "simulate",
     "theory",

@@ -5,9 +5,9 @@ from typing import Annotated
 import typer
 
 from paretoguard.cli import ask, create, demo, paper, plan, report, retract, run, simulate, status, tell, transfer
-from paretoguard.cli.failures import Commands
+from paretoguard.cli.exits import Commands
+from paretoguard.cli.help import Plain
 from paretoguard.cli.options import prose
-from paretoguard.cli.usage import Plain
 from paretoguard.version import __version__
 
 EXAMPLES = """[bold]Examples[/bold]

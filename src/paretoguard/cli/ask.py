@@ -4,8 +4,8 @@ from typing import Annotated
 
 import typer
 
-from paretoguard.cli.ledgers import Name, Place, moment, opened, shown
 from paretoguard.cli.options import Json
+from paretoguard.cli.storage import Name, Place, moment, opened, shown
 
 EXAMPLES = """[bold]Examples[/bold]
   paretoguard ask phase-2
@@ -26,7 +26,7 @@ def ask(
 
     Tickets without a result count in the choice of further arms, so that several people can ask at once.
     """
-    from paretoguard.cli.screen import print_json, remarks
+    from paretoguard.cli.console import print_json, remarks
 
     with opened(name, storage) as experiment:
         tickets = experiment.ask(n)

@@ -5,8 +5,8 @@ from typing import Annotated
 
 import typer
 
-from paretoguard.cli.ledgers import Place, ledgers
 from paretoguard.cli.options import ORDERS, Algorithm, Budget, Delta, Evidence, Json, Seed, completing
+from paretoguard.cli.storage import Place, ledgers
 
 EXAMPLES = """[bold]Examples[/bold]
   paretoguard create examples/dose-finding.toml
@@ -46,12 +46,12 @@ def create(
     json: Json = False,
 ) -> None:
     """Begin a live experiment on the problem of a file; then `ask` what to measure, and `tell` the results."""
-    from paretoguard import files
+    from paretoguard.cli.console import answers, print_json, remarks
     from paretoguard.cli.live import compiling
-    from paretoguard.cli.screen import answers, print_json, remarks
     from paretoguard.experiment.experiment import Experiment
+    from paretoguard.files import problem_file
 
-    file = files.load(problem)
+    file = problem_file.load(problem)
     options = {"algorithm": algorithm, "evidence": evidence, "delta": delta, "budget": budget, "seed": seed}
     chosen = {**file.settings, **{key: value for key, value in options.items() if value is not None}}
     called = name if name is not None else file.problem.name or problem.stem

@@ -33,8 +33,8 @@ def demo(
     is compiling kernels the first time.
     """
     import paretoguard as pg
+    from paretoguard.cli.console import answers, print_json, remarks
     from paretoguard.cli.live import drive
-    from paretoguard.cli.screen import answers, print_json, remarks
 
     out.mkdir(parents=True, exist_ok=True)
     screen, aside = answers(), remarks()

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from paretoguard.cli.layout import needed, slim, without
 from paretoguard.cli.verdicts import WHY, narrowed
-from paretoguard.trial import Trial
+from paretoguard.trial.trial import Trial
 from paretoguard.verdict import COLOURS, UNDECIDED, Result
 
 if TYPE_CHECKING:
@@ -40,7 +40,7 @@ def drive(trial: Trial, sample: Callable[[str], Mapping[str, float]], console: "
 @contextmanager
 def compiling(console: "Console") -> Iterator[None]:
     """Say so if kernels have to be compiled, which takes a while the first time."""
-    from paretoguard.engine import jit
+    from paretoguard.compiler import jit
 
     before, done = jit.cache_hits()[1], threading.Event()
 
@@ -116,7 +116,7 @@ def status_line(result: Result) -> str:
 
 def table_of(result: Result, console: "Console", caption: str) -> "Table":
     """Where every arm stands, as far as the screen has room; undecided arms first where it has not."""
-    from paretoguard.report.labels import short
+    from paretoguard.pictures.text_placement import short
 
     full = result.rows()
     if needed(without(full, WHY)) > console.width:  # names that wrap would push the caption off the screen

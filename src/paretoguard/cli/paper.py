@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from paretoguard.cli.failures import INTERRUPTED, fail
+from paretoguard.cli.exits import INTERRUPTED, fail
 from paretoguard.cli.options import Json, Threads
 
 if TYPE_CHECKING:
@@ -57,7 +57,7 @@ def paper(
 
     Writes for each result its data (.csv), the comparison (.comparison.csv), a picture (.svg and .png) and times.
     """
-    from paretoguard.cli.screen import print_json, remarks
+    from paretoguard.cli.console import print_json, remarks
     from paretoguard.papers import NAMES, script
     from paretoguard.papers.outcome import SMOKE, Effort
     from paretoguard.papers.warming import warming
@@ -98,8 +98,8 @@ def _folder(out: Path | None, smoke: bool) -> Path:
 
 
 def _list(json: bool) -> None:
+    from paretoguard.cli.console import answers, print_json
     from paretoguard.cli.layout import slim
-    from paretoguard.cli.screen import answers, print_json
     from paretoguard.papers import NAMES, script
 
     titles = {name: script(name).TITLE for name in NAMES}
@@ -111,8 +111,8 @@ def _list(json: bool) -> None:
 
 
 def _reproduce(name: str, module: Any, folder: Path, effort: "Effort", json: bool) -> dict[str, Any]:
+    from paretoguard.cli.console import remarks
     from paretoguard.cli.live import compiling
-    from paretoguard.cli.screen import remarks
     from paretoguard.papers.folder import keep
 
     console, begun = remarks(), time.monotonic()
@@ -134,8 +134,8 @@ def _reproduce(name: str, module: Any, folder: Path, effort: "Effort", json: boo
 
 
 def _show(title: str, outcome: "Outcome") -> None:
+    from paretoguard.cli.console import answers
     from paretoguard.cli.layout import slim
-    from paretoguard.cli.screen import answers
     from paretoguard.papers.studies import runtimes
 
     screen = answers()

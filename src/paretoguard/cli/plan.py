@@ -5,8 +5,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from paretoguard.cli.failures import INTERRUPTED
-from paretoguard.cli.given import check_picture, find, items, shared
+from paretoguard.cli.exits import INTERRUPTED
+from paretoguard.cli.inputs import check_picture, find, items, shared
 from paretoguard.cli.options import Algorithms, Batch, Budget, Delta, Evidence, Json, Runs, Seed
 
 if TYPE_CHECKING:
@@ -53,8 +53,8 @@ def plan(
     For each scenario: the answer, what makes it hard, a lower bound for any algorithm, and by simulation
     the samples of each algorithm, how often each arm is returned, errors, and how much stays undecided.
     """
-    from paretoguard.cli.screen import answers, print_json, remarks
-    from paretoguard.settings import DEFAULT_ALGORITHM, DEFAULT_EVIDENCE
+    from paretoguard.cli.console import answers, print_json, remarks
+    from paretoguard.trial.registry import DEFAULT_ALGORITHM, DEFAULT_EVIDENCE
 
     check_picture(plot)
     found = [find(text) for text in problems]
@@ -79,7 +79,7 @@ def plan(
         for one in scenarios:
             _print(answers(), one, design)
     if plot is not None and any(one.bound or one.designs for one in scenarios):
-        from paretoguard.report.allocation import draw_allocation
+        from paretoguard.pictures.allocation import draw_allocation
 
         draw_allocation(scenarios, plot)
         remarks().print(f"picture: {plot}", soft_wrap=True)
@@ -89,8 +89,8 @@ def plan(
 
 def _work_out(instances: "Sequence[Instance]", **settings: Any) -> "tuple[list[Scenario], bool]":
     """The plan, and whether Ctrl-C cut it short."""
+    from paretoguard.cli.console import remarks
     from paretoguard.cli.live import compiling
-    from paretoguard.cli.screen import remarks
     from paretoguard.errors import Interrupted
     from paretoguard.theory.plan import plan as work_out
 
@@ -104,7 +104,7 @@ def _work_out(instances: "Sequence[Instance]", **settings: Any) -> "tuple[list[S
 def _print(console: "Console", one: "Scenario", design: dict[str, Any]) -> None:
     from paretoguard.cli.layout import Rows, needed, slim, without
     from paretoguard.simulation.study import ERROR
-    from paretoguard.theory.truth import uncovered
+    from paretoguard.theory.exact import uncovered
     from paretoguard.verdict import tables
 
     best = one.instance.truth().pareto

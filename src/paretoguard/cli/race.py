@@ -8,8 +8,8 @@ from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from paretoguard.cli.ledgers import race_place
 from paretoguard.cli.live import compiling, status_line, table_of, watching
+from paretoguard.cli.storage import race_place
 from paretoguard.errors import StorageError
 from paretoguard.verdict import UNDECIDED
 
@@ -43,10 +43,10 @@ def drive(
     storage: str | None,
 ) -> "tuple[Result, bool, dict[str, Any]]":
     """Race to the end, or until Ctrl-C; the result, whether it was interrupted, and what else there is to say."""
-    from paretoguard.cli.screen import remarks
-    from paretoguard.race.beginning import begin
-    from paretoguard.race.plan import as_stated, read_plan
+    from paretoguard.cli.console import remarks
+    from paretoguard.race.ledger import begin
     from paretoguard.race.race import Race
+    from paretoguard.race.race_plan import as_stated, read_plan
     from paretoguard.race.ties import without_end
     from paretoguard.race.warming import compile_verdicts
 
@@ -141,8 +141,8 @@ class Failures:
 
 
 def _unvarying(event: "Unvarying") -> str:
-    from paretoguard.engine.evidence.learnt import LEAST_PULLS
-    from paretoguard.report.labels import short
+    from paretoguard.evidence.estimated_scale import LEAST_PULLS
+    from paretoguard.pictures.text_placement import short
 
     names = [short(arm) for arm in event.arms[:MOST_NAMES]]
     more = f" and {len(event.arms) - MOST_NAMES} others" if len(event.arms) > MOST_NAMES else ""
@@ -197,7 +197,7 @@ def _count(number: int, what: str) -> str:
 
 def _measuring(arms: Sequence[str]) -> str:
     """What is measured now; of many runs at once, how many."""
-    from paretoguard.report.labels import short
+    from paretoguard.pictures.text_placement import short
 
     if len(arms) > MOST_NAMES:
         return f"; {len(arms)} are measured now"

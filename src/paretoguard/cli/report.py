@@ -6,13 +6,13 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from paretoguard.cli.failures import fail
-from paretoguard.cli.ledgers import NameOrFile, Place, ledgers, named
+from paretoguard.cli.exits import fail
 from paretoguard.cli.options import Json
+from paretoguard.cli.storage import NameOrFile, Place, ledgers, named
 from paretoguard.errors import FileError, SettingsError
 
 if TYPE_CHECKING:
-    from paretoguard.report.facts import Facts
+    from paretoguard.page.content import Facts
 
 FORMATS = {".html": "html", ".htm": "html", ".md": "md", ".json": "json"}
 EXAMPLES = """[bold]Examples[/bold]
@@ -40,8 +40,8 @@ def report(
     json: Json = False,
 ) -> None:
     """Write a report: the question, the answer and why, what it is worth, how it came about, and the whole protocol."""
-    from paretoguard.cli.given import check_writable, write_whole
-    from paretoguard.cli.screen import remarks
+    from paretoguard.cli.console import remarks
+    from paretoguard.cli.inputs import check_writable, write_whole
 
     if json and (out is not None or style not in (None, "json")):
         raise fail("--json prints JSON on stdout; leave away -o and --format, or use --format json with -o")
@@ -73,24 +73,24 @@ def _format(style: str | None, out: Path | None) -> str:
 
 
 def _read(name: str, storage: str | None, is_race: bool) -> "Facts":
+    from paretoguard.cli.console import remarks
     from paretoguard.cli.live import compiling
-    from paretoguard.cli.screen import remarks
-    from paretoguard.race.beginning import latest
-    from paretoguard.report.facts import read
+    from paretoguard.page.content import read
+    from paretoguard.race.ledger import latest
 
     with compiling(remarks()), ledgers(storage) as place:
         return read(latest(name, place) if is_race else name, place)
 
 
 def _text(facts: "Facts", chosen: str) -> str:
-    from paretoguard.cli.screen import as_json
+    from paretoguard.cli.console import as_json
 
     if chosen == "html":
-        from paretoguard.report.page import page
+        from paretoguard.page.page import page
 
         return page(facts)
     if chosen == "md":
-        from paretoguard.report.page_text import markdown
+        from paretoguard.page.markdown import markdown
 
         return markdown(facts)
     return as_json(facts.to_dict())

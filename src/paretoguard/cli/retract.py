@@ -4,8 +4,8 @@ from typing import Annotated
 
 import typer
 
-from paretoguard.cli.ledgers import Name, Place, opened
 from paretoguard.cli.options import Json
+from paretoguard.cli.storage import Name, Place, opened
 
 EXAMPLES = """[bold]Examples[/bold]
   paretoguard retract phase-2 7 --reason "wrong patient" --blind
@@ -24,7 +24,7 @@ def retract(
     json: Json = False,
 ) -> None:
     """Leave a result out, as if it had never come; honest only if its value plays no role."""
-    from paretoguard.cli.screen import print_json, remarks
+    from paretoguard.cli.console import print_json, remarks
 
     with opened(name, storage) as experiment:
         experiment.retract(ticket, reason, blind=blind)

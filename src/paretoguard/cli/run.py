@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from paretoguard.cli.failures import INTERRUPTED, UNDECIDED, fail
-from paretoguard.cli.given import Given, check_picture, find, is_measured
+from paretoguard.cli.exits import INTERRUPTED, UNDECIDED, fail
+from paretoguard.cli.inputs import Given, check_picture, find, is_measured
 from paretoguard.cli.options import Algorithm, Budget, Delta, Evidence, Json, Plot, Seed
 
 if TYPE_CHECKING:
@@ -74,8 +74,8 @@ def run(
 def _run(given: Given, options: dict[str, Any]) -> "tuple[Result, bool]":
     """Drive one trial to its end, or until Ctrl-C."""
     import paretoguard as pg
+    from paretoguard.cli.console import remarks
     from paretoguard.cli.live import drive
-    from paretoguard.cli.screen import remarks
 
     chosen = {**given.settings, **{name: value for name, value in options.items() if value is not None}}
     trial = pg.Trial(given.instance.problem, **chosen)
@@ -112,7 +112,7 @@ def _told(path: Path, result: "Result", more: dict[str, Any], name: str | None, 
 def _show(
     result: "Result", plot: Path | None, json: bool, said: list[str], more: dict[str, Any] | None, first: str = ""
 ) -> None:
-    from paretoguard.cli.screen import answers, print_json, remarks
+    from paretoguard.cli.console import answers, print_json, remarks
     from paretoguard.cli.verdicts import print_result
 
     if json:

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from paretoguard.cli.failures import INTERRUPTED
-from paretoguard.cli.given import check_picture, check_writable, find, items, numbers, shared
+from paretoguard.cli.exits import INTERRUPTED
+from paretoguard.cli.inputs import check_picture, check_writable, find, items, numbers, shared
 from paretoguard.cli.options import (
     Algorithms,
     Batch,
@@ -60,7 +60,7 @@ def simulate(
     Run number r sees the same measurements whatever the algorithm. Settings in a file (delta, algorithm, evidence,
     budget, seed) hold unless an option says otherwise.
     """
-    from paretoguard.settings import DEFAULT_ALGORITHM
+    from paretoguard.trial.registry import DEFAULT_ALGORITHM
 
     check_writable(out, csv)
     check_picture(plot)
@@ -87,8 +87,8 @@ def simulate(
 def _simulate(instances: Sequence[Any], **settings: Any) -> "tuple[Study, bool]":
     """The study, and whether Ctrl-C cut it short."""
     import paretoguard as pg
+    from paretoguard.cli.console import remarks
     from paretoguard.cli.live import compiling
-    from paretoguard.cli.screen import remarks
 
     try:
         with compiling(remarks()):
@@ -98,7 +98,7 @@ def _simulate(instances: Sequence[Any], **settings: Any) -> "tuple[Study, bool]"
 
 
 def _show(study: "Study", interrupted: bool, json: bool) -> None:
-    from paretoguard.cli.screen import answers, print_json, remarks
+    from paretoguard.cli.console import answers, print_json, remarks
     from paretoguard.cli.studies import print_study
 
     if interrupted:
@@ -112,17 +112,17 @@ def _show(study: "Study", interrupted: bool, json: bool) -> None:
 
 def _assumptions(study: "Study") -> dict[str, dict[str, tuple[str, ...]]]:
     """What each label in the summary rests on, by instance and evidence."""
-    from paretoguard import settings
+    from paretoguard.trial import promises
 
     stated: dict[str, dict[str, tuple[str, ...]]] = {}
     for cell in study.cells:
         name, _, evidence, _ = cell.labels
-        stated.setdefault(name, {})[evidence] = settings.assumptions(cell.instance.problem, cell.evidence)
+        stated.setdefault(name, {})[evidence] = promises.assumptions(cell.instance.problem, cell.evidence)
     return stated
 
 
 def _save(study: "Study", out: Path | None, csv: Path | None, plot: Path | None) -> None:
-    from paretoguard.cli.screen import remarks
+    from paretoguard.cli.console import remarks
 
     console = remarks()
     if out is not None:
@@ -140,9 +140,9 @@ def _draw_trace(study: "Study", path: Path | None) -> None:
     """Draw run 0 of each kind; of an interrupted study, of those in which it had finished."""
     if path is None or not (study.records["run"] == 0).any():
         return
+    from paretoguard.cli.console import remarks
     from paretoguard.cli.live import compiling
-    from paretoguard.cli.screen import remarks
-    from paretoguard.report.trace import draw_traces
+    from paretoguard.pictures.run import draw_traces
 
     console = remarks()
     with compiling(console):

@@ -4,9 +4,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from paretoguard.cli.failures import fail
-from paretoguard.cli.ledgers import NameOrFile, Place, address, checked_hash, ledgers, moment, named, shown
+from paretoguard.cli.exits import fail
 from paretoguard.cli.options import Json
+from paretoguard.cli.storage import NameOrFile, Place, address, checked_hash, ledgers, moment, named, shown
 
 if TYPE_CHECKING:
     from paretoguard.experiment.audit import Audit
@@ -40,11 +40,11 @@ def status(
     json: Json = False,
 ) -> None:
     """Show what is certain so far, what is still open, and where the ledger stands."""
+    from paretoguard.cli.console import answers, print_json, remarks
     from paretoguard.cli.live import compiling
-    from paretoguard.cli.screen import answers, print_json, remarks
     from paretoguard.cli.verdicts import print_result
     from paretoguard.experiment.labels import CHANGED
-    from paretoguard.race.beginning import latest
+    from paretoguard.race.ledger import latest
 
     if expect is not None and not verify:
         raise fail("--expect is checked by --verify only; give both")
@@ -94,8 +94,8 @@ def _read(place: "Storage", name: str, verify: bool, expect: str | None) -> tupl
 
 def list_(storage: Place = None, json: Json = False) -> None:
     """List the experiments in a database: results that count, tickets that wait, results that were retracted."""
+    from paretoguard.cli.console import answers, print_json
     from paretoguard.cli.layout import slim
-    from paretoguard.cli.screen import answers, print_json
     from paretoguard.experiment.storage import hidden
 
     with ledgers(storage) as place:
@@ -123,7 +123,7 @@ def _row(place: "Storage", name: str) -> dict[str, Any]:
     from paretoguard.experiment.events import first_break
     from paretoguard.experiment.keys import check_keys
     from paretoguard.experiment.tally import tally
-    from paretoguard.files import loads
+    from paretoguard.files.problem_file import loads
 
     try:
         head, events = place.head(name), list(place.events(name))

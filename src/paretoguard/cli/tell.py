@@ -6,13 +6,13 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from paretoguard.cli.failures import WRONG_INPUT, fail
-from paretoguard.cli.ledgers import Name, Place, opened
+from paretoguard.cli.exits import WRONG_INPUT, fail
 from paretoguard.cli.options import Json
+from paretoguard.cli.storage import Name, Place, opened
 
 if TYPE_CHECKING:
     from paretoguard.experiment.experiment import Experiment
-    from paretoguard.experiment.telling import Told
+    from paretoguard.experiment.recording import Told
 
 EXAMPLES = """[bold]Examples[/bold]
   paretoguard tell phase-2 7 efficacy=1 safety=0
@@ -55,8 +55,8 @@ def tell(
 
 
 def _one(experiment: "Experiment", texts: list[str], arm: str | None, key: str | None, json: bool) -> None:
-    from paretoguard.cli.results import pairs, ticket_number
-    from paretoguard.cli.screen import print_json, remarks
+    from paretoguard.cli.console import print_json, remarks
+    from paretoguard.cli.result_lines import pairs, ticket_number
 
     number = ticket_number(texts.pop(0)) if texts and "=" not in texts[0] else None
     if not texts:
@@ -91,9 +91,9 @@ def _ranges(numbers: Iterable[int]) -> str:
 
 
 def _many(experiment: "Experiment", atomic: bool, json: bool) -> None:
-    from paretoguard.cli.lines import stdin
-    from paretoguard.cli.results import read
-    from paretoguard.cli.screen import print_json, remarks
+    from paretoguard.cli.console import print_json, remarks
+    from paretoguard.cli.result_lines import read
+    from paretoguard.cli.stdin import stdin
     from paretoguard.errors import ParetoguardError
 
     lines = list(read(stdin()))

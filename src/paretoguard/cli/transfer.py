@@ -7,8 +7,8 @@ from typing import Annotated, BinaryIO
 
 import typer
 
-from paretoguard.cli.ledgers import Name, Place, checked_hash, ledgers
 from paretoguard.cli.options import Json
+from paretoguard.cli.storage import Name, Place, checked_hash, ledgers
 
 EXPORT_EXAMPLES = """[bold]Examples[/bold]
   paretoguard export phase-2 > phase-2.jsonl
@@ -29,8 +29,8 @@ def export(
     storage: Place = None,
 ) -> None:
     """Write the ledger of an experiment as JSON lines."""
-    from paretoguard.cli.given import check_writable, write_whole
-    from paretoguard.cli.screen import remarks
+    from paretoguard.cli.console import remarks
+    from paretoguard.cli.inputs import check_writable, write_whole
     from paretoguard.experiment import transfer
 
     check_writable(out)
@@ -66,8 +66,8 @@ def import_(
     json: Json = False,
 ) -> None:
     """Take in the ledger of an experiment from JSON lines."""
-    from paretoguard.cli.lines import stdin
-    from paretoguard.cli.screen import print_json, remarks
+    from paretoguard.cli.console import print_json, remarks
+    from paretoguard.cli.stdin import stdin
     from paretoguard.experiment import transfer
 
     expected = checked_hash(expect)
@@ -90,7 +90,7 @@ def _ending(count: int, last: str) -> str:
 
 def _decoded(stream: BinaryIO) -> Iterator[str]:
     """The lines of a ledger's file, as text."""
-    from paretoguard.cli.lines import pieces
+    from paretoguard.cli.stdin import pieces
     from paretoguard.errors import LedgerError
     from paretoguard.experiment.transfer import LONGEST_LINE
 

@@ -12,7 +12,7 @@ import numpy as np
 from numpy import bool_, float64, int64
 from numpy.typing import NDArray
 
-from paretoguard.engine.jit import inner
+from paretoguard.compiler.jit import inner
 
 GRID = 18  # distances of p from r, geometrically from the farthest …
 FARTHEST = 0.98  # … of the way from r to 1 …

@@ -7,8 +7,8 @@ only break the witness p, or make p a witness: the set is kept up to date in O(K
 import math
 from typing import TYPE_CHECKING
 
-from paretoguard.engine.jit import aside, inner
-from paretoguard.engine.space import Space
+from paretoguard.compiler.jit import aside, inner
+from paretoguard.engine.arrays import Space
 
 if TYPE_CHECKING:
     from paretoguard.engine.state import State

@@ -15,7 +15,7 @@ import numpy as np
 from numpy import float64, int64, uint64
 from numpy.typing import NDArray
 
-from paretoguard.engine.jit import inner, part
+from paretoguard.compiler.jit import inner, part
 
 _MULTIPLY_0, _MULTIPLY_1 = uint64(0xD2511F53), uint64(0xCD9E8D57)
 _WEYL_0, _WEYL_1 = uint64(0x9E3779B9), uint64(0xBB67AE85)

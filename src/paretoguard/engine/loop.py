@@ -14,13 +14,12 @@ import numpy as np
 from numpy import float64, int64, uint8, uint64
 from numpy.typing import NDArray
 
-from paretoguard.engine.batches import choose, chosen, fill
-from paretoguard.engine.claims import settle
+from paretoguard.compiler.jit import entry, inner, part
+from paretoguard.engine.arrays import Space
+from paretoguard.engine.certify import settle
 from paretoguard.engine.draws import draw
-from paretoguard.engine.evidence.parts import prepare
-from paretoguard.engine.jit import entry, inner, part
-from paretoguard.engine.policies.parts import answer, decide, restart
-from paretoguard.engine.space import Space
+from paretoguard.engine.outstanding import choose, chosen, fill
+from paretoguard.engine.questions import answer, decide, prepare, restart
 from paretoguard.engine.state import CLOCK, FRESH, State, observe, present, refresh, reset
 
 ANSWERED, BUDGET, FAULT = 1, 2, 3  # how a run stopped; 0 = not yet; FAULT: a decision that names no arms

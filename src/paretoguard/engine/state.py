@@ -12,13 +12,13 @@ import numpy as np
 from numpy import float64, int64, uint8, uint64
 from numpy.typing import NDArray
 
-from paretoguard.engine.active_set import Workspace, workspace
+from paretoguard.compiler.jit import aside, inner
+from paretoguard.engine.arrays import Space
 from paretoguard.engine.bets import FAILS, GRID, HOLDS
-from paretoguard.engine.border import locate
 from paretoguard.engine.dominance import rebuild_front, update_front
-from paretoguard.engine.evidence.parts import is_steady, moment, most_weight, prepare, weigh
-from paretoguard.engine.jit import aside, inner
-from paretoguard.engine.space import Space
+from paretoguard.engine.feasibility import locate
+from paretoguard.engine.questions import is_steady, moment, most_weight, prepare, weigh
+from paretoguard.geometry.active_set import Workspace, workspace
 
 LEAST_STAKE, MOST_STAKE = 1e-100, 1e100  # outside, a logarithm is banked
 CLOCK, FRESH, QUEUED, BUILT, UNSEEN, CHANGES = 0, 1, 2, 3, 4, 5  # entries of State.tally
@@ -275,3 +275,17 @@ def recount(evidence: NamedTuple, space: Space, state: State, arm: int, more: in
     state.root[arm] = math.sqrt(state.inverse[arm])
     prepare(evidence, state, arm)
     _weigh(evidence, space, state, arm)
+
+
+@inner
+def queue_unseen(space: Space, state: State) -> int:
+    """Queue every arm that was never pulled, in order; return how many."""
+    if state.tally[UNSEEN] == 0:
+        return 0
+    queued = 0
+    for i in range(space.arms):
+        if state.counts[i] == 0:
+            state.queue[queued] = i
+            queued += 1
+    state.tally[QUEUED] = queued
+    return queued

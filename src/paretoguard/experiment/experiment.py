@@ -10,20 +10,20 @@ from typing import Any, NamedTuple
 import numba
 import numpy as np
 
-from paretoguard import settings
-from paretoguard.collecting import without_collecting
+from paretoguard.compiler.gc_pause import without_collecting
 from paretoguard.errors import LedgerError, ParetoguardError, SampleError, SettingsError
 from paretoguard.experiment import labels
 from paretoguard.experiment.events import ASKED, CREATED, EXPIRED, NOTED, RETRACTED, START, Draft, Event, first_break
-from paretoguard.experiment.fold import LATE, WITHDRAWN, Fold
+from paretoguard.experiment.ledger_state import LATE, WITHDRAWN, Fold
 from paretoguard.experiment.memory import MemoryStorage
+from paretoguard.experiment.recording import Given, Told, check_tellable, find_slot, record
 from paretoguard.experiment.storage import DEFAULT, Storage, checked_name, open_storage
-from paretoguard.experiment.telling import Given, Told, check_tellable, find_slot, record
 from paretoguard.experiment.writer import Writer, note_end
-from paretoguard.files import ProblemFile, dumps
+from paretoguard.files.problem_file import ProblemFile, dumps
 from paretoguard.problem import Problem
-from paretoguard.tickets import Ticket
-from paretoguard.trial import Trial
+from paretoguard.trial import checks, registry
+from paretoguard.trial.tickets import Ticket
+from paretoguard.trial.trial import Trial
 from paretoguard.verdict import Result, Verdict
 from paretoguard.version import __version__
 
@@ -78,8 +78,8 @@ class Experiment:
         *,
         delta: float = 0.05,
         storage: str | Storage = DEFAULT,
-        algorithm: str | settings.Algorithm = settings.DEFAULT_ALGORITHM,
-        evidence: str | settings.Evidence = settings.DEFAULT_EVIDENCE,
+        algorithm: str | registry.Algorithm = registry.DEFAULT_ALGORITHM,
+        evidence: str | registry.Evidence = registry.DEFAULT_EVIDENCE,
         budget: int | None = None,
         seed: int = 0,
         order: str | None = None,
@@ -100,8 +100,8 @@ class Experiment:
             "name": checked_name(name),
             "problem": dumps(ProblemFile(problem)),
             "delta": trial.delta,
-            "algorithm": settings.label(trial.algorithm),
-            "evidence": settings.label(trial.evidence),
+            "algorithm": registry.label(trial.algorithm),
+            "evidence": registry.label(trial.evidence),
             "budget": None if budget is None else trial.budget,
             "seed": int(seed),
             "order": trial.order,
@@ -143,7 +143,7 @@ class Experiment:
 
         Tickets that have run out are given up first, and their arms may be asked for again.
         """
-        settings.check_count(n, "n", "how many arms to ask for", MOST_AT_ONCE)
+        checks.check_count(n, "n", "how many arms to ask for", MOST_AT_ONCE)
         issued: list[Ticket] = []
 
         def make(fold: Fold, write: Writer) -> None:

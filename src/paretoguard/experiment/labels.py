@@ -2,9 +2,9 @@
 
 from dataclasses import replace
 
-from paretoguard import settings
+from paretoguard import vocabulary
 from paretoguard.experiment.assumed import corrected
-from paretoguard.experiment.fold import COMPLETE, LATE, Fold
+from paretoguard.experiment.ledger_state import COMPLETE, LATE, Fold
 from paretoguard.verdict import Result
 
 CHANGED = "none: the ledger was changed after it was written"
@@ -15,7 +15,7 @@ def guarantee(fold: Fold) -> str:
     if fold.broken:
         return CHANGED
     is_blind = all(data["blind"] for data in fold.retracted.values())
-    return fold.trial.guarantee if is_blind and not fold.settings.get("doubt") else settings.HEURISTIC
+    return fold.trial.guarantee if is_blind and not fold.settings.get("doubt") else vocabulary.HEURISTIC
 
 
 def relabelled(fold: Fold, result: Result) -> Result:

@@ -1,4 +1,4 @@
-"""Storages: where ledgers live. `open_storage` gives one for a URL; `paretoguard.laws.check_storage` tests one."""
+"""Storages: where ledgers live. `open_storage` gives one for a URL; `paretoguard.testing.check_storage` tests one."""
 
 import re
 from collections.abc import Callable, Iterator

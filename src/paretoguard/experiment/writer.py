@@ -4,7 +4,7 @@ import time
 from typing import Any
 
 from paretoguard.experiment.events import ASKED, RETRACTED, START, STOPPED, Draft, Entry
-from paretoguard.experiment.fold import Fold
+from paretoguard.experiment.ledger_state import Fold
 from paretoguard.version import __version__
 
 

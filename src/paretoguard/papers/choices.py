@@ -8,8 +8,8 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from paretoguard.engine.evidence.practical import Practical, PracticalLevels
-from paretoguard.engine.space import Space
+from paretoguard.engine.arrays import Space
+from paretoguard.evidence.practical import Practical, PracticalLevels
 from paretoguard.papers.outcome import Effort, Line, Outcome, as_written
 from paretoguard.papers.pictures import draw_choices
 from paretoguard.papers.studies import summary_rows, timing_rows

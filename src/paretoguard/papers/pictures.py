@@ -5,13 +5,13 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from paretoguard.pictures.canvas import figure_for, look, save
+from paretoguard.pictures.front import settled
+from paretoguard.pictures.instance_map import draw_plane, draw_solid, write_names
+from paretoguard.pictures.palette import QUIET, SERIES
+from paretoguard.pictures.panels import write_words
+from paretoguard.pictures.study import draw_runs, rows_by_instance
 from paretoguard.problem import Instance
-from paretoguard.report.canvas import figure_for, look, save
-from paretoguard.report.comparison import draw_runs, rows_by_instance
-from paretoguard.report.front import settled
-from paretoguard.report.instance_map import draw_plane, draw_solid, write_names
-from paretoguard.report.palette import QUIET, SERIES
-from paretoguard.report.panels import write_words
 from paretoguard.simulation.study import Study
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ from paretoguard.papers.pictures import draw_trials
 from paretoguard.papers.studies import by_kind, errors_line, listed, run_rows, timing_rows
 from paretoguard.simulation.instances import load
 from paretoguard.simulation.study import simulate
-from paretoguard.theory.truth import truth
+from paretoguard.theory.exact import truth
 
 TITLE = "Hard for racing: five and ten arms"
 INSTANCES = ["racing-5", "racing-10"]

@@ -10,8 +10,8 @@ import sys
 import threading
 from collections.abc import Callable, Iterator
 
-from paretoguard.engine.jit import COMPILED
-from paretoguard.engine.kernel_store import cache_folder
+from paretoguard.compiler.disk_cache import cache_folder
+from paretoguard.compiler.jit import COMPILED
 from paretoguard.papers import bounds
 from paretoguard.papers.outcome import Effort
 from paretoguard.simulation.instances import load

@@ -8,9 +8,9 @@ from numpy import float64
 from numpy.typing import ArrayLike, NDArray
 
 from paretoguard.errors import ProblemError
-from paretoguard.problem.judge import STATUSES
 from paretoguard.problem.names import listed, suggestion
 from paretoguard.problem.noise import Noise, finite_number
+from paretoguard.problem.truth import STATUSES
 
 Floats = NDArray[float64]
 Means = ArrayLike | Mapping[str, Mapping[str, float]]

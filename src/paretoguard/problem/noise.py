@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from paretoguard.errors import ProblemError, SettingsError
-from paretoguard.problem.classes import find_class
+from paretoguard.problem.importing import find_class
 from paretoguard.problem.names import suggestion
 
 Parameter = float | Sequence[float] | NDArray[Any]

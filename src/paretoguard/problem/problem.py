@@ -15,7 +15,7 @@ import numpy as np
 from numpy import bool_, float64
 from numpy.typing import ArrayLike, NDArray
 
-from paretoguard.engine.space import Space
+from paretoguard.engine.arrays import Space
 from paretoguard.errors import ProblemError
 from paretoguard.problem.constraints import (
     Constraint,
@@ -46,7 +46,9 @@ from paretoguard.problem.inputs import (
     read_statuses,
     read_values,
 )
-from paretoguard.problem.judge import (
+from paretoguard.problem.names import listed, suggestion
+from paretoguard.problem.noise import Noise
+from paretoguard.problem.truth import (
     STATUSES,
     TASKS,
     Case,
@@ -56,8 +58,6 @@ from paretoguard.problem.judge import (
     feasible_arms,
     wrong_answers,
 )
-from paretoguard.problem.names import listed, suggestion
-from paretoguard.problem.noise import Noise
 from paretoguard.problem.units import Dependence, EngineRow, Units, to_engine
 
 __all__ = ["STATUSES", "TASKS", "EngineRow", "Instance", "Problem", "Truth"]

@@ -11,10 +11,10 @@ import numpy as np
 from numpy import float64, int64, uint8
 from numpy.typing import NDArray
 
+from paretoguard.engine.arrays import Space
 from paretoguard.engine.bets import Ranges, bets
-from paretoguard.engine.geometry import polyhedron
-from paretoguard.engine.space import Space
 from paretoguard.errors import ProblemError
+from paretoguard.geometry.polyhedron import polyhedron
 from paretoguard.problem.noise import Bernoulli, Gaussian, Noise
 
 Floats = NDArray[float64]

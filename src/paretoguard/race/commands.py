@@ -17,13 +17,13 @@ from pathlib import Path
 from typing import Any
 
 from paretoguard.errors import ProblemError
-from paretoguard.measures import FAILED
+from paretoguard.files.metrics import FAILED
 from paretoguard.race import spawner
-from paretoguard.race.how import How
-from paretoguard.race.named import Stamps, described, named_files
-from paretoguard.race.printed import MOST_OUTPUT, read_patterns, read_printed
+from paretoguard.race.command_template import Command
+from paretoguard.race.measure_table import How
+from paretoguard.race.output import MOST_OUTPUT, read_patterns, read_printed
 from paretoguard.race.sources import Findings, Pull, RaceError, RunFailedError, digest_line
-from paretoguard.race.words import Command
+from paretoguard.race.watched_files import Stamps, described, named_files
 
 FOREVER = 1e9  # seconds
 GROWTH = 1.02  # of the process that starts commands, with room

@@ -13,8 +13,8 @@ from pathlib import Path
 from typing import Any
 
 from paretoguard.errors import ProblemError
-from paretoguard.measures import FAILED
-from paretoguard.race.how import How
+from paretoguard.files.metrics import FAILED
+from paretoguard.race.measure_table import How
 from paretoguard.race.sources import Pull, RaceError, RunFailedError, digest_line
 
 STOPPED = "the race was stopped"

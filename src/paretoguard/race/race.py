@@ -10,16 +10,16 @@ from contextlib import contextmanager, suppress
 from dataclasses import replace
 from typing import NamedTuple
 
-from paretoguard import settings
-from paretoguard.engine.evidence.learnt import LEAST_PULLS
 from paretoguard.errors import SampleError
+from paretoguard.evidence.estimated_scale import LEAST_PULLS
 from paretoguard.experiment.experiment import Experiment
-from paretoguard.race.named import read_named
-from paretoguard.race.notes import FAILED, RUN, STUCK, WRITTEN, read_stuck, read_written
-from paretoguard.race.plan import Plan
+from paretoguard.race.ledger_notes import FAILED, RUN, STUCK, WRITTEN, read_stuck, read_written
+from paretoguard.race.race_plan import Plan
 from paretoguard.race.sources import ExhaustedError, GivenUpError, Pull, RaceError, RunFailedError
-from paretoguard.race.still import advice, rests_on, still, stopped
-from paretoguard.tickets import Ticket
+from paretoguard.race.unvarying import advice, rests_on, still, stopped
+from paretoguard.race.watched_files import read_named
+from paretoguard.trial import checks
+from paretoguard.trial.tickets import Ticket
 from paretoguard.verdict import Result
 
 WARM_UP = -1  # the number of a run whose result is thrown away
@@ -103,7 +103,7 @@ class Race:
         self.exhausted: set[str] = set()
         self._only_others = False  # is nothing asked for but arms without more rows?
         begun, given = experiment.settings["budget"], plan.settings.get("budget")
-        self._limit = settings.check_budget(given) if begun is None and given is not None else None
+        self._limit = checks.check_budget(given) if begun is None and given is not None else None
         self.budget: int | None = begun if begun is not None else self._limit
         self.stuck = ""  # why it was stopped, where all that is open rests on what has not varied
         status = experiment.status()

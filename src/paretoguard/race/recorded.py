@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from paretoguard.errors import FileError, ProblemError
-from paretoguard.formulas import Formula
+from paretoguard.files.formulas import Formula
 from paretoguard.problem.names import listed, suggestion
 from paretoguard.problem.noise import Bernoulli, Bounded, Exact, Noise
 from paretoguard.race.sources import ExhaustedError, Pull, digest_line

@@ -1,7 +1,7 @@
 """Arms that are equal: without a tolerance no number of results shows that neither is better."""
 
 from paretoguard.problem.noise import Exact
-from paretoguard.race.plan import Plan
+from paretoguard.race.race_plan import Plan
 
 
 def without_end(plan: Plan, budget: int | None) -> str:

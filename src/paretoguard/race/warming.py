@@ -3,22 +3,22 @@
 import numpy as np
 from numpy import float64, int64, uint8
 
-from paretoguard import settings
 from paretoguard.engine.draws import key
+from paretoguard.engine.explain import FEASIBILITY, claim, closest_rival, difference_limit, likeliest_dominator
 from paretoguard.engine.loop import answer_now, decide_next, observe_result, settle_now
-from paretoguard.engine.probe import FEASIBILITY, claim, closest_rival, difference_limit, likeliest_dominator
 from paretoguard.engine.state import new_state
 from paretoguard.experiment.experiment import Experiment
-from paretoguard.fitting import fit
-from paretoguard.verdict.numbers import snapshot
+from paretoguard.trial import promises, registry
+from paretoguard.trial.build import fit
 from paretoguard.verdict.reasons import dominators
+from paretoguard.verdict.snapshot import snapshot
 
 
 def compile_verdicts(experiment: Experiment) -> None:
     """Ask each kernel once, about two results of every arm that nobody measured."""
     chosen, problem = experiment.settings, experiment.problem
-    algorithm = settings.algorithm(chosen["algorithm"])
-    evidence = settings.in_order(settings.evidence_for(algorithm, chosen["evidence"]), chosen["order"])
+    algorithm = registry.algorithm(chosen["algorithm"])
+    evidence = promises.in_order(registry.evidence_for(algorithm, chosen["evidence"]), chosen["order"])
     space = problem.space()
     policy, levels = fit(algorithm, evidence, chosen["delta"], space)
     state = new_state(space, key(0, 0))

@@ -19,7 +19,7 @@ from paretoguard.problem import Instance, Problem
 from paretoguard.problem.grammar import render
 from paretoguard.problem.names import suggestion
 from paretoguard.problem.noise import Bernoulli, Gaussian, Noise
-from paretoguard.settings import check_seed
+from paretoguard.trial.checks import check_seed
 
 PAPER = "Kone, Kaufmann and Richert (ICML 2025)"
 LARGEST = {"K": 100_000, "d": 64, "m": 200}  # of a random instance

@@ -12,14 +12,14 @@ import numpy as np
 from numpy import float64, int64, uint64
 from numpy.typing import NDArray
 
+from paretoguard.compiler.jit import part
 from paretoguard.engine.draws import BERNOULLI, CONSTANT, GAUSSIAN, TWO_POINT, Mixed, draw, key, uniforms
-from paretoguard.engine.jit import part
 from paretoguard.engine.loop import draw_reward
 from paretoguard.errors import ProblemError
 from paretoguard.problem import Instance, Problem
 from paretoguard.problem.noise import Bernoulli, Bounded, Exact, Gaussian, SubGaussian
 from paretoguard.problem.units import correlation
-from paretoguard.settings import check_seed
+from paretoguard.trial.checks import check_seed
 
 MOST_OBJECTIVES = 256  # two in each of the generator's 128 blocks
 

@@ -13,17 +13,17 @@ from numba.core.errors import NumbaError
 from numpy import int64, uint8, uint64
 from numpy.typing import NDArray
 
-from paretoguard import settings
-from paretoguard.engine.batches import cohort
+from paretoguard.compiler.fingerprint import is_of_engine
+from paretoguard.engine.arrays import Space
 from paretoguard.engine.draws import drawn_ahead, key
-from paretoguard.engine.fingerprint import is_of_engine
 from paretoguard.engine.loop import FAULT, NEXT, Apart, advance, ending, new_outcomes, settle_now, settle_spent
-from paretoguard.engine.space import Space
+from paretoguard.engine.outstanding import cohort
 from paretoguard.engine.state import new_state
-from paretoguard.fitting import bad_queue, fit, not_compiled
 from paretoguard.problem import Instance
 from paretoguard.simulation.progress import Report, progress
 from paretoguard.simulation.rewards import source
+from paretoguard.trial import checks, registry
+from paretoguard.trial.build import bad_queue, fit, not_compiled
 
 MOST_STEPS = 200_000  # samples between two looks at the clock and at Ctrl-C …
 PATIENCE_NS = 100_000_000  # … or as many as take about a tenth of a second
@@ -36,14 +36,14 @@ class Cell:
     """One instance × algorithm × evidence × delta."""
 
     instance: Instance
-    algorithm: settings.Algorithm
-    evidence: settings.Evidence
+    algorithm: registry.Algorithm
+    evidence: registry.Evidence
     delta: float
 
     @property
     def labels(self) -> tuple[str, str, str, float]:
         """How the cell is named in records."""
-        return self.instance.name, settings.label(self.algorithm), settings.label(self.evidence), self.delta
+        return self.instance.name, registry.label(self.algorithm), registry.label(self.evidence), self.delta
 
     def __str__(self) -> str:
         instance, algorithm, evidence, delta = self.labels
@@ -74,7 +74,7 @@ def run_cells(
     todo: Sequence[tuple[Cell, NDArray[int64]]], design: Design, threads: int | None
 ) -> tuple[list[Block], bool]:
     """Run the given runs of each cell; return finished blocks, and whether Ctrl-C cut the work short."""
-    workers = _available_cores() if threads is None else settings.check_count(threads, "threads", "how many to use")
+    workers = _available_cores() if threads is None else checks.check_count(threads, "threads", "how many to use")
     jobs = [(cell, part) for cell, runs in todo for part in _parts(runs, workers)]
     crew = _Crew(jobs, design)
     interrupted = False
@@ -168,7 +168,7 @@ def _compile(todo: Sequence[tuple[Cell, NDArray[int64]]], design: Design) -> Non
 
 def _compile_ending(evidence: NamedTuple, space: Space, design: Design) -> None:
     """What runs at a long budget need, of evidence of the user's own: if it does not compile, no run is lost."""
-    end = ending(settings.check_budget(design.budget), space.arms)
+    end = ending(checks.check_budget(design.budget), space.arms)
     if isinstance(end, Apart):
         statuses = np.zeros(space.arms, dtype=uint8)
         settle_now(evidence, space, new_state(space, key(design.seed, 0)), statuses, end.via)
@@ -190,7 +190,7 @@ def _run(cell: Cell, runs: NDArray[int64], design: Design, stop: threading.Event
     state = new_state(space, key(design.seed, 0))
     drawn_from = drawn_ahead(source(cell.instance), space.arms, space.objectives)
     outcomes = new_outcomes(runs.astype(uint64), space.arms)
-    ns, budget = np.zeros(len(runs), dtype=int64), settings.check_budget(design.budget)
+    ns, budget = np.zeros(len(runs), dtype=int64), checks.check_budget(design.budget)
     pace = cohort(design.batch)
     end = ending(budget, space.arms)
     steps = 1000

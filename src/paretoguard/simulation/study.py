@@ -15,14 +15,15 @@ import numpy as np
 from numpy import float64, int64, uint8
 from numpy.typing import NDArray
 
-from paretoguard import settings
+from paretoguard import vocabulary
 from paretoguard.errors import FileError, Interrupted, SettingsError
-from paretoguard.files import ProblemFile, dumps, loads
+from paretoguard.files.problem_file import ProblemFile, dumps, loads
 from paretoguard.problem import Instance
 from paretoguard.simulation.instances import load as load_instance
 from paretoguard.simulation.runner import Block, Cell, Design, run_cells
 from paretoguard.simulation.summary import as_texts, summarise
 from paretoguard.simulation.trace import Done, Trace, trace
+from paretoguard.trial import checks, promises, registry
 from paretoguard.verdict import tables
 
 if TYPE_CHECKING:
@@ -78,7 +79,7 @@ class Study:
 
     def extend(self, runs: int, *, threads: int | None = None) -> "Study":
         """The same study with `runs` runs of each kind in all; runs already there are kept, also beyond that number."""
-        wanted = settings.check_count(runs, "runs", "the number of runs of each kind", MOST_RUNS)
+        wanted = checks.check_count(runs, "runs", "the number of runs of each kind", MOST_RUNS)
         todo = [(cell, _absent(self._rows(cell)["run"], wanted)) for cell in self.cells]
         return _collect(self, todo, threads)
 
@@ -100,7 +101,7 @@ class Study:
 
     def plot(self, target: "str | PathLike[str] | Figure | None" = None) -> "Figure":
         """Draw the study; `target` is a file to write (.png, .svg, .pdf) or a figure to draw on."""
-        from paretoguard.report.comparison import draw_comparison
+        from paretoguard.pictures.study import draw_comparison
 
         return draw_comparison(self, target)
 
@@ -181,8 +182,8 @@ class Study:
 def simulate(
     instance: Simulated | Sequence[Simulated],
     *,
-    algorithms: str | settings.Algorithm | Sequence[str | settings.Algorithm],
-    evidence: str | settings.Evidence | Sequence[str | settings.Evidence] = "practical",
+    algorithms: str | registry.Algorithm | Sequence[str | registry.Algorithm],
+    evidence: str | registry.Evidence | Sequence[str | registry.Evidence] = "practical",
     delta: float | Sequence[float] = 0.1,
     runs: int = 500,
     seed: int = 0,
@@ -197,22 +198,22 @@ def simulate(
     `Interrupted`, whose `study` holds the runs that had finished.
     """
     cells = tuple(
-        Cell(one, how, what, settings.check_delta(level))
+        Cell(one, how, what, checks.check_delta(level))
         for one in instances_of(instance)
-        for how in map(settings.algorithm, _listed(algorithms))
+        for how in map(registry.algorithm, _listed(algorithms))
         for what in _evidence(how, _listed(evidence))
         for level in _listed(delta)
     )
     _refuse_repeats(cells)
-    settings.check_budget(budget)
-    settings.check_count(batch, "batch", "the number of arms pulled before the next decision", MOST_RUNS)
-    empty = Study(cells, Design(settings.check_seed(seed), budget, batch), *_empty(cells))
+    checks.check_budget(budget)
+    checks.check_count(batch, "batch", "the number of arms pulled before the next decision", MOST_RUNS)
+    empty = Study(cells, Design(checks.check_seed(seed), budget, batch), *_empty(cells))
     return empty.extend(runs, threads=threads)
 
 
-def _evidence(how: settings.Algorithm, given: Sequence[Any]) -> list[settings.Evidence]:
+def _evidence(how: registry.Algorithm, given: Sequence[Any]) -> list[registry.Evidence]:
     """Every kind asked for; of an algorithm with evidence of its own, that one once."""
-    kinds = [settings.evidence_for(how, what) for what in given]
+    kinds = [registry.evidence_for(how, what) for what in given]
     return kinds[:1] if getattr(how, "evidence", None) is not None else kinds
 
 
@@ -330,7 +331,7 @@ def _header(study: Study) -> dict[str, Any]:
             for name, one in instances.items()
         },
         "cells": [list(cell.labels) for cell in study.cells],
-        "guarantees": {cell.labels[2]: settings.guarantee(cell.evidence) for cell in study.cells},
+        "guarantees": {cell.labels[2]: promises.guarantee(cell.evidence) for cell in study.cells},
     }
 
 
@@ -345,8 +346,8 @@ def _cells_from(header: dict[str, Any]) -> tuple[Cell, ...]:
     return tuple(
         Cell(
             instances[name],
-            settings.stored(how, "algorithm"),
-            settings.stored(what, "evidence", guarantees.get(what, settings.HEURISTIC)),
+            registry.stored(how, "algorithm"),
+            registry.stored(what, "evidence", guarantees.get(what, vocabulary.HEURISTIC)),
             float(delta),
         )
         for name, how, what, delta in header["cells"]

@@ -6,9 +6,9 @@ import numpy as np
 from numpy import float64
 from numpy.typing import NDArray
 
-from paretoguard import settings
 from paretoguard.simulation.limits import upper_limit
 from paretoguard.simulation.runner import Cell
+from paretoguard.trial import promises
 from paretoguard.verdict import show
 
 
@@ -23,7 +23,7 @@ def summarise(cell: Cell, rows: NDArray[Any]) -> dict[str, Any]:
         "algorithm": algorithm,
         "evidence": evidence,
         "delta": delta,
-        "guarantee": settings.guarantee(cell.evidence, cell.instance.problem),
+        "guarantee": promises.guarantee(cell.evidence, cell.instance.problem),
         "runs": runs,
         "mean": float(samples.mean()) if runs else np.nan,
         "std": float(samples.std(ddof=1)) if runs > 1 else np.nan,

@@ -8,17 +8,17 @@ import numpy as np
 from numpy import float64, int64, uint8, uint64
 from numpy.typing import NDArray
 
-from paretoguard import settings
-from paretoguard.engine.claims import UNDECIDED
-from paretoguard.engine.batches import cohort
+from paretoguard.engine.certify import UNDECIDED
 from paretoguard.engine.draws import drawn_ahead, key
+from paretoguard.engine.explain import progress
 from paretoguard.engine.loop import NEXT, Outcomes, advance, ending, new_outcomes, settle_now, settle_spent
-from paretoguard.engine.probe import progress
+from paretoguard.engine.outstanding import cohort
 from paretoguard.engine.state import CLOCK, new_state
 from paretoguard.errors import SettingsError
-from paretoguard.fitting import fit
 from paretoguard.simulation.rewards import source
 from paretoguard.simulation.runner import Cell, Design
+from paretoguard.trial import checks
+from paretoguard.trial.build import fit
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -87,7 +87,7 @@ class Trace(Growth):
 
     def plot(self, target: "str | PathLike[str] | Figure | None" = None) -> "Figure":
         """Draw the run; `target` is a file to write (.png, .svg, .pdf) or a figure to draw on."""
-        from paretoguard.report.trace import draw_traces
+        from paretoguard.pictures.run import draw_traces
 
         return draw_traces([self], target)
 
@@ -102,7 +102,7 @@ def trace(cell: Cell, design: Design, done: Done, looks: int = LOOKS) -> Trace:
     state = new_state(space, key(design.seed, 0))
     drawn_from = drawn_ahead(source(cell.instance), space.arms, space.objectives)
     outcomes = new_outcomes(np.array([done.run], dtype=uint64), space.arms)
-    budget = settings.check_budget(design.budget)
+    budget = checks.check_budget(design.budget)
     pace = cohort(design.batch)
     end = ending(budget, space.arms)
     samples, pulls, statuses, found = [], [], [], []

@@ -24,15 +24,15 @@ import numpy as np
 from numpy import float64
 from numpy.typing import NDArray
 
-from paretoguard.engine.alternatives import alternative, entering_alternative
-from paretoguard.engine.geometry import Polyhedron, polyhedron
 from paretoguard.errors import SettingsError
+from paretoguard.geometry.nearest_alternative import alternative, entering_alternative
+from paretoguard.geometry.polyhedron import Polyhedron, polyhedron
 from paretoguard.problem import Instance
 from paretoguard.problem.noise import Gaussian
-from paretoguard.settings import check_delta
 from paretoguard.simulation.study import Simulated
 from paretoguard.theory.cuts import Best, Way, maximise
-from paretoguard.theory.truth import Truth, truth
+from paretoguard.theory.exact import Truth, truth
+from paretoguard.trial.checks import check_delta
 
 Floats = NDArray[float64]
 TASKS = ("e-cpsi", "cpsi")

@@ -19,10 +19,10 @@ from numpy.typing import NDArray
 from scipy.optimize import linprog
 from scipy.sparse import coo_array
 
-from paretoguard.engine.evidence.theorem import ALPHA, K1
 from paretoguard.errors import SettingsError
+from paretoguard.evidence.theorem import ALPHA, K1
 from paretoguard.simulation.study import Simulated
-from paretoguard.theory.truth import Truth, truth
+from paretoguard.theory.exact import Truth, truth
 
 Floats = NDArray[float64]
 

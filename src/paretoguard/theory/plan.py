@@ -6,13 +6,13 @@ from typing import Any
 
 import numpy as np
 
-from paretoguard import settings
 from paretoguard.errors import Interrupted, ProblemError
 from paretoguard.problem import Instance
 from paretoguard.simulation.progress import progress
 from paretoguard.simulation.study import Simulated, Study, instances_of, simulate
 from paretoguard.theory.bounds import TASKS, LowerBound, lower_bound
-from paretoguard.theory.truth import uncovered
+from paretoguard.theory.exact import uncovered
+from paretoguard.trial import registry
 
 STEP = 0.01  # standard deviations by which a mean is moved to see what that does to the cost
 SECONDS, CLOSE = 5.0, 0.01  # for the bound of a moved mean, and how exact it is to be
@@ -53,8 +53,8 @@ class Scenario:
 def plan(
     instances: Simulated | Sequence[Simulated],
     *,
-    algorithms: Sequence[Any] = (settings.DEFAULT_ALGORITHM,),
-    evidence: Any = settings.DEFAULT_EVIDENCE,
+    algorithms: Sequence[Any] = (registry.DEFAULT_ALGORITHM,),
+    evidence: Any = registry.DEFAULT_EVIDENCE,
     delta: float = 0.05,
     runs: int = 200,
     budget: int | None = None,

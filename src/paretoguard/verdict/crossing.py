@@ -4,7 +4,7 @@ import math
 from collections.abc import Iterable, Mapping
 from typing import Protocol
 
-from paretoguard.engine.claims import INFEASIBLE, OPTIMAL
+from paretoguard.engine.certify import INFEASIBLE, OPTIMAL
 from paretoguard.problem import STATUSES, Problem
 from paretoguard.problem.constraints import Constraint
 

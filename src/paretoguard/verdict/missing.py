@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 
-from paretoguard.engine.probe import (
+from paretoguard.engine.explain import (
     DOMINATION,
     FEASIBILITY,
     NON_DOMINATION,
@@ -12,8 +12,8 @@ from paretoguard.engine.probe import (
     closest_rival,
     likeliest_dominator,
 )
-from paretoguard.verdict.numbers import Snapshot, still
 from paretoguard.verdict.result import Missing
+from paretoguard.verdict.snapshot import Snapshot, still
 
 MOST_PULLS = 10**12  # more than this is "no number of pulls would do"
 

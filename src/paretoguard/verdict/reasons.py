@@ -10,23 +10,23 @@ import numpy as np
 from numpy import float64, int64, uint8
 from numpy.typing import NDArray
 
-from paretoguard.engine.claims import DOMINATED as DOMINATED_CODE
-from paretoguard.engine.claims import INFEASIBLE as INFEASIBLE_CODE
-from paretoguard.engine.claims import OPTIMAL as OPTIMAL_CODE
-from paretoguard.engine.evidence.learnt import LEAST_PULLS
-from paretoguard.engine.evidence.parts import ratio_bar
-from paretoguard.engine.probe import (
+from paretoguard.algorithms.pitfall.costs import new_pitfalls
+from paretoguard.engine.certify import DOMINATED as DOMINATED_CODE
+from paretoguard.engine.certify import INFEASIBLE as INFEASIBLE_CODE
+from paretoguard.engine.certify import OPTIMAL as OPTIMAL_CODE
+from paretoguard.engine.explain import (
     closest_rival,
     difference_limit,
     likeliest_dominator,
     ratio_dominators,
     several_dominators,
 )
-from paretoguard.engine.ways import new_pitfalls
+from paretoguard.engine.questions import ratio_bar
+from paretoguard.evidence.estimated_scale import LEAST_PULLS
 from paretoguard.problem import STATUSES
 from paretoguard.verdict.missing import open_claims
-from paretoguard.verdict.numbers import Snapshot, possible_slack, still, tightest
 from paretoguard.verdict.result import Missing, Verdict, show, show_least
+from paretoguard.verdict.snapshot import Snapshot, possible_slack, still, tightest
 
 SCALE = "a scale to go by"  # what an arm of unknown scale lacks first
 

@@ -119,7 +119,7 @@ class Result:
 
         `target` is a file to write (.png, .svg, .pdf) or a figure to draw on; `objectives` are those to draw.
         """
-        from paretoguard.report.front import draw_result
+        from paretoguard.pictures.front import draw_result
 
         if self.stated is None:
             raise ProblemError("this result does not hold its problem; use report.front.draw_result(result, problem)")

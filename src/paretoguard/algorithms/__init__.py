@@ -1,0 +1,14 @@
+"""Algorithms: which arms to pull next, and when to stop; one file per algorithm.
+
+An *option record* (`ECape`, …) is what users pass; its `fit(space)` gives the *kernel record*, with the arrays
+that the algorithm remembers, for which the functions of `parts` are registered.
+"""
+
+from paretoguard.algorithms.ecape.ecape import ECape
+from paretoguard.algorithms.game.game import Game
+from paretoguard.algorithms.pitfall.pitfall import Pitfall
+from paretoguard.algorithms.racing import Racing
+from paretoguard.algorithms.two_stage.two_stage import TwoStage
+from paretoguard.algorithms.uniform import Uniform
+
+__all__ = ["ECape", "Game", "Pitfall", "Racing", "TwoStage", "Uniform"]

@@ -1,0 +1,254 @@
+"""Elementary ways in which the empirical answer could be wrong, and what each costs.
+
+With N the pull counts, the cost of a way is half the weighted squared distance to the nearest means for which it is
+true:
+
+- an arm of O leaves P: N_i/2 times the squared slack of the nearest row;
+- an arm of O becomes dominated by another of O: both meet where the first leads;
+- an arm outside O rises: it becomes undominated by every arm of O (`engine.entering`, in the whole space);
+- an arm outside P enters: N_i/2 times its squared distance to P.
+
+A cost is 1-homogeneous in N, so that the shares N_a (d cost / d N_a) / cost of the arms in it add up to 1.
+"""
+
+import math
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy import float64, int64, uint8
+from numpy.typing import NDArray
+
+from paretoguard.compiler.jit import aside, inner
+from paretoguard.engine.arrays import Space
+from paretoguard.engine.dominance import best_lead
+from paretoguard.engine.feasibility import called_eta
+from paretoguard.engine.state import State, weight_of
+from paretoguard.evidence.estimated_scale import NEVER
+from paretoguard.geometry.cheapest_entry import Walk, enter, prepare, walk_memory
+from paretoguard.geometry.polyhedron import Polyhedron, polyhedron
+
+Floats = NDArray[float64]
+NONE, LEAVES, FALLS, RISES, ENTERS, DOUBT = 0, 1, 2, 3, 4, 5
+KIND, ARM, OTHER, SIZE = 0, 1, 2, 3  # entries of Pitfalls.found
+LATER = 1e300  # a cost that comes after all others
+NOTHING = 1e-20  # a cost that is 0 but for rounding: it has no shares
+
+
+class Pitfalls(NamedTuple):
+    """Memory to find the pitfall with; what is remembered between decisions changes the speed only."""
+
+    plain: bool  # the plain problem?
+    catch_up: float  # see `doubt`
+    region: Polyhedron  # where an arm must be to be among the best: P in the plain problem, else anywhere
+    found: NDArray[int64]  # [4] the pitfall: its kind and up to two arms; and how many arms O has
+    front: NDArray[int64]  # [K] the arms of O
+    counts: Floats  # [K]
+    unit: Floats  # [compared]
+    points: Floats  # [K, compared] the means in which arms are compared
+    share: Floats  # [K] of each arm in the information about the pitfall
+    own: Floats  # [K] the cost of entering P; 0 inside
+    bound: Floats  # [K] of the cost of each arm outside O, from below; +inf: it is closed, or too dear
+    rival: NDArray[int64]  # [K] an arm of O for the bound, or -1
+    above: NDArray[uint8]  # [K] the arms of O that dominate the arm at hand, or may do so together
+    fall: Floats  # [K] for i in O: the least open cost of falling to another arm of O, from below …
+    to: NDArray[int64]  # [K] … the arm of O that has it, once it is worked out, else -1 …
+    stamp: NDArray[int64]  # [K] … with these results of i (-1: not in O then)
+    walk: Walk
+
+
+def new_pitfalls(space: Space, *, plain: bool, catch_up: float) -> Pitfalls:
+    """Nothing remembered yet."""
+    K, d = space.arms, space.compared
+    region = space.region if plain else polyhedron(np.zeros((0, d)), np.zeros(0))
+    return Pitfalls(
+        plain=plain,
+        catch_up=catch_up,
+        region=region,
+        found=np.zeros(4, dtype=int64),
+        front=np.zeros(K, dtype=int64),
+        counts=np.zeros(K),
+        unit=np.ones(d),
+        points=np.zeros((K, d)),
+        share=np.zeros(K),
+        own=np.zeros(K),
+        bound=np.zeros(K),
+        rival=np.full(K, -1, dtype=int64),
+        above=np.zeros(K, dtype=uint8),
+        fall=np.zeros(K),
+        to=np.full(K, -1, dtype=int64),
+        stamp=np.full(K, -1, dtype=int64),
+        walk=walk_memory(K, d, len(region.b)),
+    )
+
+
+@inner
+def forget(pitfalls: Pitfalls) -> None:
+    """Begin anew."""
+    for i in range(pitfalls.rival.shape[0]):
+        pitfalls.rival[i] = -1
+        pitfalls.stamp[i] = -1
+
+
+@inner
+def look(space: Space, state: State, pitfalls: Pitfalls) -> None:
+    """Copy what the costs depend on, and list O."""
+    size = 0
+    _measure(space, state, pitfalls)
+    for i in range(space.arms):
+        pitfalls.counts[i] = float(state.counts[i])
+        pitfalls.above[i] = 0
+        for c in range(space.compared):
+            pitfalls.points[i, c] = state.means[i, c] / pitfalls.unit[c]
+        if state.optimal[i] == 1:
+            pitfalls.front[size] = i
+            size += 1
+    pitfalls.found[KIND] = NONE
+    pitfalls.found[SIZE] = size
+    if pitfalls.plain:
+        prepare(pitfalls.region, pitfalls.points, state.optimal, pitfalls.walk)
+
+
+@inner
+def _measure(space: Space, state: State, pitfalls: Pitfalls) -> None:
+    """Where scales are learnt, the unit of a coordinate is its standard deviation, over all arms."""
+    for c in range(min(state.covariance.shape[1], space.compared)):
+        if space.learnt[c] == 1:
+            total = 0.0
+            for i in range(space.arms):
+                total += state.covariance[i, c, c]
+            pitfalls.unit[c] = math.sqrt(total / space.arms) if total > 0.0 else 1.0
+
+
+@inner
+def take(pitfalls: Pitfalls, kind: int, arm: int, other: int) -> None:
+    """The pitfall, for now."""
+    pitfalls.found[KIND], pitfalls.found[ARM], pitfalls.found[OTHER] = kind, arm, other
+
+
+@inner
+def crossing(evidence: NamedTuple, now: Any, space: Space, state: State, pitfalls: Pitfalls, i: int) -> float:
+    """What it costs that i is on the other side of P; where scales are learnt, the evidence against it."""
+    if state.covariance.shape[1] > 0:
+        return _crossing_in_evidence(evidence, now, space, state, i)
+    eta = called_eta(space, state, i)
+    return 0.5 * pitfalls.counts[i] * eta * eta
+
+
+@aside
+def _crossing_in_evidence(evidence: NamedTuple, now: Any, space: Space, state: State, i: int) -> float:
+    """Where results do not vary their scale is never known, and more of them are of no use: any other way comes first.
+
+    Called, as evidence takes long to compile and `crossing` is in many places.
+    """
+    weight = weight_of(evidence, space, state, i)
+    return LATER if 0.0 < now.bar - weight <= 2.0 * NEVER else max(0.0, weight)
+
+
+@inner
+def falling(space: Space, state: State, pitfalls: Pitfalls, i: int, j: int) -> float:
+    """What it costs that i is dominated by j, by more than the tolerance."""
+    if space.compared_exact > 0 and best_lead(space, state, i, j) == math.inf:
+        return math.inf
+    n, m, square = pitfalls.counts[i], pitfalls.counts[j], 0.0
+    for c in range(space.compared):
+        lead = max(0.0, pitfalls.points[i, c] - pitfalls.points[j, c] + space.tolerance[c] / pitfalls.unit[c])
+        square += lead * lead
+    return 0.5 * (n * m / (n + m)) * square
+
+
+@inner
+def could_dominate(space: Space, state: State, j: int, i: int) -> bool:
+    """Do the exact objectives allow that j dominates i?"""
+    for c in range(space.noisy, space.noisy + space.compared_exact):
+        if state.means[i, c] > state.means[j, c]:
+            return False
+    return True
+
+
+@inner
+def rising_above(space: Space, state: State, pitfalls: Pitfalls, i: int, j: int) -> float:
+    """What it costs that i is not dominated by j."""
+    if not could_dominate(space, state, j, i):
+        return 0.0
+    n, m, least = pitfalls.counts[i], pitfalls.counts[j], max(0.0, least_lead(pitfalls, i, j))
+    return 0.5 * (n * m / (n + m)) * least * least if least < math.inf else math.inf
+
+
+@inner
+def least_lead(pitfalls: Pitfalls, i: int, j: int) -> float:
+    """By how much j is better than i where it is least so; +inf where nothing noisy is compared."""
+    least = math.inf
+    for c in range(pitfalls.points.shape[1]):
+        least = min(least, pitfalls.points[j, c] - pitfalls.points[i, c])
+    return least
+
+
+@inner
+def rising_bound(space: Space, state: State, pitfalls: Pitfalls, i: int) -> float:
+    """A lower bound of what it costs that i rises, from its remembered rival."""
+    j = pitfalls.rival[i]
+    return 0.0 if j < 0 or state.optimal[j] == 0 else rising_above(space, state, pitfalls, i, j)
+
+
+@inner
+def rising(space: Space, state: State, pitfalls: Pitfalls, i: int, limit: float) -> float:
+    """What it costs that i rises, if less than `limit`, else +inf; and the rival that bounds it best from below."""
+    best = -1.0
+    for k in range(pitfalls.found[SIZE]):
+        j = pitfalls.front[k]
+        value = rising_above(space, state, pitfalls, i, j)
+        pitfalls.above[j] = 1 if value > 0.0 else 0
+        if value > best:
+            best = value
+            pitfalls.rival[i] = j
+    if best >= limit:
+        return math.inf
+    if not pitfalls.plain:  # it only rises: an arm that is not above it now costs nothing
+        prepare(pitfalls.region, pitfalls.points, pitfalls.above, pitfalls.walk)
+    return enter(pitfalls.region, pitfalls.points, pitfalls.counts, i, limit, pitfalls.walk)
+
+
+# --- shares -----------------------------------------------------------------------------------------------------------
+
+
+@inner
+def write_shares(pitfalls: Pitfalls) -> None:
+    """N_a (d cost / d N_a) / cost of each arm a; those of an arm that rises are written when it is found."""
+    kind, i, j = pitfalls.found[KIND], pitfalls.found[ARM], pitfalls.found[OTHER]
+    if kind == RISES:
+        return
+    _clear(pitfalls)
+    if kind == FALLS:
+        total = pitfalls.counts[i] + pitfalls.counts[j]
+        pitfalls.share[i] = pitfalls.counts[j] / total
+        pitfalls.share[j] = pitfalls.counts[i] / total
+    elif kind != NONE:
+        pitfalls.share[i] = 1.0
+
+
+@inner
+def _clear(pitfalls: Pitfalls) -> None:
+    for a in range(pitfalls.share.shape[0]):
+        pitfalls.share[a] = 0.0
+
+
+@inner
+def share_rise(pitfalls: Pitfalls, i: int) -> None:
+    """The shares of the arms in the rise of i that the walk has just found."""
+    walk, points, moved = pitfalls.walk, pitfalls.points, 0.0
+    _clear(pitfalls)
+    for c in range(points.shape[1]):
+        move = points[i, c] - walk.entered[c]
+        moved += move * move
+    total = pitfalls.counts[i] * moved
+    pitfalls.share[i] = total
+    for k in range(walk.size[0]):
+        j, c = walk.members[k], walk.best[k]
+        gap = max(0.0, points[j, c] - walk.entered[c])
+        pitfalls.share[j] = pitfalls.counts[j] * gap * gap
+        total += pitfalls.share[j]
+    if not total > NOTHING:
+        _clear(pitfalls)
+        pitfalls.share[i], total = 1.0, 1.0
+    for a in range(points.shape[0]):
+        pitfalls.share[a] /= total

@@ -1,0 +1,137 @@
+"""How kernels compile: the one place that says so. `kernel_store` keeps their machine code on disk.
+
+Four decorators:
+
+- `inner`: a function used inside kernels; always inlined, never cached by itself, may not allocate;
+- `aside`: the same, called rather than inlined, for long functions off the hot path;
+- `entry`: a kernel called from Python; its machine code is kept on disk;
+- `part`: a function whose body is chosen by the *type* of its first argument, a NamedTuple. Bodies are added with
+  `@name.register(Record)`, also from outside this package, and compile together with the kernel that uses them.
+"""
+
+import functools
+import typing
+from collections.abc import Callable
+from typing import Any, Protocol, TypeVar, cast
+
+import numba
+from numba.core import config
+from numba.extending import overload
+
+from paretoguard.compiler.disk_cache import DiskCache, cache_folder, note_body
+from paretoguard.compiler.gc_pause import without_collecting
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+class Part(Protocol):
+    """A function with one body per record type."""
+
+    def __call__(self, record: Any, *arguments: Any) -> Any:
+        """Run the body registered for the type of `record`."""
+
+    @typing.overload
+    def register(self, record: type, body: F) -> F:
+        """Add the body for a record type."""
+
+    @typing.overload
+    def register(self, record: type) -> Callable[[F], F]:
+        """The same as a decorator."""
+
+    __name__: str
+
+    def has_body(self, record: type) -> bool:
+        """Is there a body for this record type?"""
+
+    def dispatch(self, record: type) -> Callable[..., Any]:
+        """The body for this record type."""
+
+
+try:
+    import paretoguard.compiler.numba_records  # noqa: F401
+    from paretoguard.compiler.numba_pipeline import InlineCompiler
+except ImportError:  # a numba that is built otherwise: kernels then take longer to compile
+    _PIPELINE: dict[str, Any] = {}
+else:
+    _PIPELINE = {"pipeline_class": InlineCompiler}
+COMPILED = not config.DISABLE_JIT
+# The wrappers that numba makes for calls from C, and for inner functions from Python, take most of the time to compile.
+_OPTIONS: dict[str, Any] = {"nogil": True, "error_model": "numpy", "_nrt": False, "no_cfunc_wrapper": True}
+_INNER_OPTIONS = {**_OPTIONS, "forceinline": True, "no_cpython_wrapper": True, **_PIPELINE}
+_entries: list[Any] = []
+
+
+def inner(function: F) -> F:
+    """Compile a function for use inside kernels only: inlined, allocation refused at compile time."""
+    return cast(F, _kernels_only(numba.njit(**_INNER_OPTIONS)(function)))
+
+
+def aside(function: F) -> F:
+    """As `inner`, but called rather than inlined: for long functions off the hot path, which compile once this way."""
+    return cast(F, _kernels_only(numba.njit(**{**_INNER_OPTIONS, "forceinline": False})(function)))
+
+
+def _kernels_only(function: Any) -> Any:
+    """Refuse calls from Python: the wrapper that they would need is not made (see _OPTIONS)."""
+    if COMPILED:
+
+        def keep(compiled: Any) -> None:
+            function.overloads[tuple(compiled.signature.args)] = compiled
+
+        def refuse(*arguments: Any, **named: Any) -> None:
+            raise TypeError(f"{function.__name__} is for use inside kernels; call a function marked `entry` instead")
+
+        function.add_overload = keep
+        function._compile_for_args = refuse
+    return function
+
+
+def entry(function: F) -> F:
+    """Compile a kernel that Python calls; it releases the GIL and its machine code is kept on disk."""
+    kernel = numba.njit(**_OPTIONS)(function)
+    if COMPILED:
+        _entries.append(kernel)
+        kernel._compile_for_args = _without_collecting(kernel._compile_for_args)
+        if cache_folder() is not None:
+            kernel._cache = DiskCache(function)
+    return cast(F, kernel)
+
+
+def _without_collecting(compile_for: Callable[..., Any]) -> Callable[..., Any]:
+    """numba makes objects by the million and few cycles: looking for garbage takes a tenth of its time."""
+
+    def compile_at_once(*arguments: Any, **named: Any) -> Any:
+        with without_collecting():
+            return compile_for(*arguments, **named)
+
+    return compile_at_once
+
+
+def part(stub: Callable[..., Any]) -> Part:
+    """Declare a function whose body is chosen by the type of its first argument (a NamedTuple).
+
+    The stub's own body runs when no body is registered: let it raise TypeError.
+    """
+    generic: Any = functools.singledispatch(stub)
+    original_register = generic.register
+
+    @overload(generic, strict=False, jit_options=_INNER_OPTIONS)  # type: ignore[untyped-decorator]
+    def choose(record: Any, *arguments: Any) -> Any:
+        chosen = generic.dispatch(getattr(record, "instance_class", object))
+        return None if chosen is stub else chosen
+
+    def register(record: type, body: Callable[..., Any] | None = None) -> Any:
+        if body is None:
+            return lambda body: register(record, body)
+        note_body(record, body)
+        return original_register(record, body)
+
+    generic.register = register
+    generic.has_body = lambda record: generic.dispatch(record) is not stub
+    return cast(Part, generic)
+
+
+def cache_hits() -> tuple[int, int]:
+    """(kernels loaded from disk, kernels compiled) in this process."""
+    stats = [kernel.stats for kernel in _entries]
+    return sum(s.cache_hits.total() for s in stats), sum(s.cache_misses.total() for s in stats)

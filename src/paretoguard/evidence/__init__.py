@@ -1,0 +1,14 @@
+"""Confidence parts: what the results so far allow to claim, one file per kind.
+
+An *option record* (`Certified`, `Practical` …) is what users pass; its `fit(delta, space)` gives the *kernel record*
+for which the functions of `parts` are registered.
+"""
+
+from paretoguard.evidence.certified.certified import Certified
+from paretoguard.evidence.glr import Glr
+from paretoguard.evidence.hanson_wright import HansonWright
+from paretoguard.evidence.lil import Lil
+from paretoguard.evidence.practical import Practical
+from paretoguard.evidence.theorem import Theorem
+
+__all__ = ["Certified", "Glr", "HansonWright", "Lil", "Practical", "Theorem"]

@@ -1,0 +1,114 @@
+"""Several arms at once, for `certified`: that an arm is dominated by at least one of them, whichever it is.
+
+If none of them dominates i, each arm j is no better than i in some coordinate c(j). The product of the normal mixtures
+of i, in every coordinate that c uses, and of each j in its own is then at least exp(cost - penalties), where the cost
+is least over all maps c: that of rising (`engine.entering`) with q for the counts. docs/guarantees.md proves it.
+"""
+
+import math
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+from numpy import float64, int64, uint8
+from numpy.typing import NDArray
+
+from paretoguard.compiler.jit import inner
+from paretoguard.engine.arrays import Space
+from paretoguard.engine.dominance import least_gain
+from paretoguard.evidence.certified.normal_mixture import SURELY
+from paretoguard.geometry.cheapest_entry import Walk, enter, prepare, walk_memory
+from paretoguard.geometry.polyhedron import Polyhedron, polyhedron
+
+if TYPE_CHECKING:
+    from paretoguard.engine.state import State
+
+MOST = 4  # arms in a set
+
+
+class Several(NamedTuple):
+    """What sets of arms must reach, and memory to look at them with; without room for arms where they are not used."""
+
+    bars: NDArray[float64]  # [MOST + 1] log(1/level) of a set of so many arms
+    region: Polyhedron  # all of space
+    points: NDArray[float64]  # [K, compared]
+    weights: NDArray[float64]  # [K] q
+    order: NDArray[int64]  # [K] the arms above the one at hand, that with most evidence alone first
+    alone: NDArray[float64]  # [K] what each costs alone
+    walk: Walk
+
+
+def new_several(space: Space, bar: float, share: float) -> Several:
+    """Each set of s arms out of the K - 1 others, s from 2 to MOST, has its part of `share` (K - 1) exp(-bar)."""
+    others = space.arms - 1
+    sizes = range(2, min(MOST, others) + 1) if share > 0.0 else range(0)
+    bars = np.full(MOST + 1, math.inf)
+    for size in sizes:
+        bars[size] = bar + math.log(math.comb(others, size) * len(sizes) / (share * others))
+    K, d = (space.arms, space.compared) if share > 0.0 else (0, 1)
+    region = polyhedron(np.zeros((0, d)), np.zeros(0))
+    order = np.zeros(K, dtype=int64)
+    return Several(bars, region, np.zeros((K, d)), np.zeros(K), order, np.zeros(K), walk_memory(K, d, 0))
+
+
+@inner
+def is_below_some(evidence: Any, space: Space, state: "State", i: int, members: NDArray[uint8]) -> bool:
+    """Of the arms marked, two, three or more with most evidence alone; those not needed are unmarked."""
+    several = evidence.several
+    if several.order.shape[0] == 0 or space.compared == 0:
+        return False
+    size = min(MOST, _line_up(evidence, space, state, i, members))
+    if size < 2:
+        return False
+    _look(evidence, space, state, i, size)
+    own = evidence.penalty[several.order[0]]
+    members[several.order[0]] = 1
+    for k in range(1, size):
+        own += evidence.penalty[several.order[k]]
+        members[several.order[k]] = 1
+        needed = several.bars[k + 1] + own + min(space.compared, k + 1) * evidence.penalty[i]
+        if _most(several, i, k + 1) >= needed:
+            prepare(several.region, several.points, members, several.walk)
+            if enter(several.region, several.points, several.weights, i, needed, several.walk) == math.inf:
+                return True
+    return False
+
+
+@inner
+def _line_up(evidence: Any, space: Space, state: "State", i: int, members: NDArray[uint8]) -> int:
+    """Sort the marked arms that are above i, unmark all, and return how many there are."""
+    several, size = evidence.several, 0
+    for j in range(space.arms):
+        gain = least_gain(space, state, i, j) if members[j] == 1 and j != i and state.counts[j] > 0 else 0.0
+        members[j] = 0
+        if gain > 0.0:
+            several.alone[j] = gain * gain / (evidence.inverse[i] + evidence.inverse[j])
+            place = size
+            while place > 0 and several.alone[several.order[place - 1]] < several.alone[j]:
+                several.order[place] = several.order[place - 1]
+                place -= 1
+            several.order[place] = j
+            size += 1
+    return size
+
+
+@inner
+def _look(evidence: Any, space: Space, state: "State", i: int, size: int) -> None:
+    """Copy what the cost depends on."""
+    several = evidence.several
+    for k in range(-1, size):
+        a = i if k < 0 else several.order[k]
+        several.weights[a] = 1.0 / evidence.inverse[a]
+        for c in range(space.compared):
+            several.points[a, c] = state.means[a, c]
+
+
+@inner
+def _most(several: Several, i: int, size: int) -> float:
+    """No less than the cost: i rises alone, in the one coordinate where it is easiest."""
+    least = math.inf
+    for c in range(several.points.shape[1]):
+        highest = 0.0
+        for k in range(size):
+            highest = max(highest, several.points[several.order[k], c] - several.points[i, c])
+        least = min(least, highest)
+    return 0.5 * several.weights[i] * least * least * SURELY

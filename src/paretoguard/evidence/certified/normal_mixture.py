@@ -1,0 +1,132 @@
+"""E-values of sub-Gaussian sums, as logarithms: normal mixtures in closed form. docs/guarantees.md proves each.
+
+For an arm with n results and a scale rho: 1/q = (n + rho)/n^2 (`inverse`) and p = log((n + rho)/rho)/2 (`penalty`). The
+mixture over the means N(mu, 1/rho) of a coordinate is exp(q (mean - mu)^2/2 - p): started at 1, and a supermartingale
+at the true mu. The half-normal mixture, over the means on one side of mu, has a factor 2 Phi(sqrt(q) (mean - mu)) more.
+"""
+
+import math
+
+from paretoguard.compiler.jit import inner
+from paretoguard.engine.bets import LOST
+
+LOG_2 = math.log(2.0)
+ROOM = 1e-9  # for rounding, and more
+SURELY = 1.0 + ROOM
+ROOT_HALF = math.sqrt(0.5)
+TWO_OVER_ROOT_TWO_PI = 2.0 / math.sqrt(2.0 * math.pi)
+LOG_TWO_OVER_ROOT_TWO_PI = math.log(TWO_OVER_ROOT_TWO_PI)
+FAR = 36.0  # from here on exp(z^2/2) comes near the largest number
+HAZARD_AT_0 = math.sqrt(2.0 / math.pi)  # phi(0)/Phi(0)
+CURVATURE = 1.0 - 2.0 / math.pi  # of z^2/2 + log Phi(z) at 0; greater for z > 0
+TWO_SIDED, ONE_SIDED = 0.25, 0.75  # how the evidence of a pair is shared between its two forms
+LOG_SHARE = -math.log(TWO_SIDED)
+MOST_GAIN = math.log(TWO_SIDED + 4.0 * ONE_SIDED)  # the one-sided form is at most 4 times the two-sided one
+CLEAR = 3.0  # where both z of `one_sided_gain` are at least this, its gain is at least …
+_HAZARD = TWO_OVER_ROOT_TWO_PI * math.exp(-0.5 * CLEAR * CLEAR) / (1.0 + math.erf(CLEAR * ROOT_HALF))
+_GAIN = 2.0 * math.log1p(math.erf(CLEAR * ROOT_HALF)) - _HAZARD * _HAZARD / (2.0 * CURVATURE)
+USUAL_GAIN = math.log(TWO_SIDED + ONE_SIDED * math.exp(_GAIN)) - 1e-12  # … and the evidence that much more
+
+
+@inner
+def log_twice_phi(z: float) -> float:
+    """log(2 Phi(z)); below -5 by the first terms of its expansion."""
+    if z > -5.0:
+        return math.log1p(math.erf(z * ROOT_HALF))
+    return log_tail(z) - 0.5 * z * z
+
+
+@inner
+def log_tail(z: float) -> float:
+    """log(2 Phi(z)) + z^2/2 for z <= -5: the first terms of its expansion, an even number of them, which is less."""
+    return LOG_TWO_OVER_ROOT_TWO_PI - math.log(-z / (1.0 + tail_series(z)))
+
+
+@inner
+def tail_series(z: float) -> float:
+    """-z Phi(z)/phi(z) - 1, for z <= -5."""
+    inverse = 1.0 / (z * z)
+    return inverse * (-1.0 + inverse * (3.0 - 15.0 * inverse))
+
+
+@inner
+def row_evidence(z: float, penalty: float) -> float:
+    """For "this row holds (or fails) by more than 0": the half-normal mixture at z = sum/sqrt(variance (n + rho))."""
+    if z <= -5.0:  # where z^2/2 would cancel
+        return log_tail(z) - penalty
+    return 0.5 * z * z - penalty + log_twice_phi(z)
+
+
+@inner
+def row_e_value(z: float, fall: float) -> float:
+    """exp of `row_evidence`, where fall = exp(-penalty); +inf where it is too large for a number."""
+    if z <= -5.0:
+        return fall * TWO_OVER_ROOT_TWO_PI * (1.0 + tail_series(z)) / -z
+    return fall * math.exp(0.5 * z * z) * (1.0 + math.erf(z * ROOT_HALF)) if z < FAR else math.inf
+
+
+@inner
+def is_apart(lead: float, first: float, second: float, required: float) -> bool:
+    """Does a lead of one arm over another in one coordinate reach the evidence `required` (with both penalties in it)?
+
+    `first` and `second` are the 1/q of the two arms, in any order. The e-value is 1/4 of the two-sided form, lead^2
+    /(2 (1/q_i + 1/q_j)), and 3/4 of the one-sided one, which is worked out only where it may tip the scales.
+    """
+    if lead <= 0.0:
+        return False
+    surplus = 0.5 * lead * lead / (first + second) - required
+    if surplus >= LOG_SHARE:
+        return True
+    if surplus < -MOST_GAIN:
+        return False
+    total = CLEAR * (first + second)
+    if surplus >= -USUAL_GAIN and lead * lead * min(first, second) >= total * total:
+        return True
+    return surplus + math.log(TWO_SIDED + ONE_SIDED * math.exp(one_sided_gain(lead, first, second))) >= 0.0
+
+
+@inner
+def one_sided_gain(lead: float, first: float, second: float) -> float:
+    """A lower bound of log(one-sided form / two-sided form) of a lead > 0; -inf where the counts are too unequal.
+
+    The one-sided form is the least value, over common means x, of the product of two half-normal mixtures. It is
+    bounded from its value and slope at the x that minimises the two-sided form, by its convexity between the two means.
+    """
+    root_first, root_second = math.sqrt(first), math.sqrt(second)
+    if HAZARD_AT_0 * second > lead * root_first or HAZARD_AT_0 * first > lead * root_second:
+        return -math.inf  # the least value may lie outside the two means
+    total = first + second
+    z, y = lead * root_first / total, lead * root_second / total
+    log_z, log_y = log_twice_phi(z), log_twice_phi(y)
+    slope = _hazard(z, log_z) / root_first - _hazard(y, log_y) / root_second
+    return log_z + log_y - slope * slope * first * second / (2.0 * CURVATURE * total)
+
+
+@inner
+def _hazard(z: float, log_twice: float) -> float:
+    """phi(z)/Phi(z)."""
+    return math.exp(LOG_TWO_OVER_ROOT_TWO_PI - 0.5 * z * z - log_twice)
+
+
+@inner
+def least_lead(first: float, second: float, required: float) -> float:
+    """The least lead that `is_apart`, by bisection, rounded up."""
+    total = first + second
+    low = math.sqrt(2.0 * total * max(0.0, required - MOST_GAIN))
+    high = math.sqrt(2.0 * total * (required + LOG_SHARE)) * (1.0 + 1e-12)
+    for _ in range(40):
+        middle = 0.5 * (low + high)
+        if is_apart(middle, first, second, required):
+            high = middle
+        else:
+            low = middle
+    return high
+
+
+@inner
+def log_sum(a: float, b: float) -> float:
+    """log(exp(a) + exp(b)) without overflow."""
+    high, low = max(a, b), min(a, b)
+    if low == -math.inf or high == math.inf or low - high < LOST:
+        return high
+    return high + math.log1p(math.exp(low - high))

@@ -1,0 +1,63 @@
+"""`theorem`: the thresholds under which the paper's Theorem proves e-cAPE delta-correct (finite-sample guarantee).
+
+f(t) = log(4 k1 K d t^alpha / delta), g(t) = 4 log(4 k1 K 5^d t^alpha / delta), w_ij = beta_i + beta_j with
+beta_i = sqrt(2 f / N_i), alpha = 2.01 and k1 = 1 + 1/(alpha - 1) + 1e-9. The Theorem asks for any alpha > 2 and
+k1 > 1 + 1/(alpha - 1): the smallest that still leave room are taken. sigma_u follows the declared dependence.
+"""
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar, NamedTuple
+
+from paretoguard.engine.arrays import Space
+from paretoguard.engine.questions import Moment, moment
+from paretoguard.evidence.widths import spread, use_widths
+
+if TYPE_CHECKING:
+    from paretoguard.engine.state import State
+
+ALPHA = 2.01
+K1 = 1.0 + 1.0 / (ALPHA - 1.0) + 1e-9
+
+
+class TheoremLevels(NamedTuple):
+    """`theorem` or `hanson-wright` for one problem and one delta: they differ in the ball around a mean alone."""
+
+    pair_constant: float  # log(4 k1 K d / delta)
+    row_constant: float  # log(4 k1 K 5^d / delta); hanson-wright: log(2 k1 K / delta)
+    size: float  # 0; hanson-wright: sqrt(tr R / lambda_max)
+    sigma_u: float
+
+
+@dataclass(frozen=True)
+class Theorem:
+    """The paper's proven thresholds (finite-sample guarantee for sub-Gaussian noise)."""
+
+    name: ClassVar[str] = "theorem"
+    guarantee: ClassVar[str] = "finite-sample"
+    any_order: ClassVar[bool] = True  # each arm is bounded apart from the others
+    basis: ClassVar[str] = "the paper's Theorem (Kone, Kaufmann, Richert 2025)"
+
+    def fit(self, delta: float, space: Space) -> TheoremLevels:
+        """The thresholds for one problem and one delta."""
+        base = math.log(4.0 * K1 * space.arms / delta)
+        d = space.objectives
+        return TheoremLevels(base + math.log(d), base + d * math.log(5.0), 0.0, space.sigma_u)
+
+
+@moment.register(TheoremLevels)
+def _moment(evidence: TheoremLevels, t: int) -> Moment:
+    growth = ALPHA * math.log(max(t, 1))
+    scale, level = math.sqrt(2.0 * (evidence.pair_constant + growth)), evidence.row_constant + growth
+    if evidence.size == 0.0:
+        return Moment(scale, 4.0 * level)
+    reach = evidence.size + math.sqrt(2.0 * level)
+    return Moment(scale, 0.5 * reach * reach)
+
+
+@spread.register(TheoremLevels)
+def _spread(evidence: TheoremLevels, state: "State", i: int, j: int) -> float:
+    return state.root[i] + state.root[j]
+
+
+use_widths(TheoremLevels)

@@ -1,0 +1,1 @@
+"""Problem files (TOML), the formulas and the built-in metrics they may name."""

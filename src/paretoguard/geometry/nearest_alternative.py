@@ -1,0 +1,177 @@
+"""The nearest way to be wrong: the means closest to the given ones, in weighted distance, for which the answer changes.
+
+For an answer O (the Pareto set of the arms inside P) and weights w, the least of sum_i w_i/2 |mean_i - moved_i|^2 over
+all means `moved` with another answer. Some arm changes its place:
+
+- an arm of O leaves P: the nearest row;
+- an arm of O becomes dominated by another of O: both meet where the first leads;
+- an arm outside O enters P and is dominated by no arm of O: the best of many maps (`engine.entering`).
+
+The value is linear in w for fixed means `moved`, so that its gradient is `half`: value = sum_i w_i half_i.
+"""
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+from numpy import float64, uint8
+from numpy.typing import NDArray
+
+from paretoguard.compiler.jit import entry, inner
+from paretoguard.geometry.cheapest_entry import Walk, enter, prepare, walk_memory
+from paretoguard.geometry.polyhedron import Polyhedron
+
+Floats = NDArray[float64]
+
+
+class Alternative(NamedTuple):
+    """The answer, and memory to find it; one per thread."""
+
+    half: Floats  # [K] half the squared distance that each arm moves: the gradient
+    moved: Floats  # [K, d] the means with another answer (or on the border of one)
+    point: Floats  # [d] where the entering arm goes
+    walk: Walk
+
+
+def alternative(arms: int, objectives: int, rows: int) -> Alternative:
+    """Memory for `nearest`."""
+    half, moved, point = np.zeros(arms), np.zeros((arms, objectives)), np.zeros(objectives)
+    return Alternative(half, moved, point, walk_memory(arms, objectives, rows))
+
+
+@entry
+def nearest_alternative(
+    region: Polyhedron, means: Floats, optimal: NDArray[uint8], w: Floats, found: Alternative
+) -> float:
+    """The value, for means [K, d], the answer optimal [K] and weights w [K] >= 0; +inf if no means have another."""
+    return nearest(region, means, optimal, w, found)
+
+
+@entry
+def entering_alternative(
+    region: Polyhedron, means: Floats, optimal: NDArray[uint8], w: Floats, i: int, found: Alternative
+) -> float:
+    """The value of arm i, outside O, entering P undominated by O; for P the whole space, only the latter."""
+    prepare(region, means, optimal, found.walk)
+    value = enter(region, means, w, i, math.inf, found.walk)
+    _write_entered(means, i, found)
+    return value
+
+
+@inner
+def nearest(region: Polyhedron, means: Floats, optimal: NDArray[uint8], w: Floats, found: Alternative) -> float:
+    """The least weighted distance to means with another answer."""
+    prepare(region, means, optimal, found.walk)
+    value, kind, first, second = math.inf, 0, -1, -1
+    size = int(found.walk.size[0])
+    for k in range(size):
+        i = found.walk.members[k]
+        row = _nearest_row(region, means, i)
+        if row >= 0:
+            slack = _slack(region, means, i, row)
+            if 0.5 * w[i] * slack * slack < value:
+                value, kind, first, second = 0.5 * w[i] * slack * slack, 1, i, row
+        for other in range(size):
+            j = found.walk.members[other]
+            if j != i:
+                cost = meeting(means, w, i, j)
+                if cost < value:
+                    value, kind, first, second = cost, 2, i, j
+    for i in range(means.shape[0]):
+        if optimal[i] == 0:
+            cost = enter(region, means, w, i, value, found.walk)
+            if cost < value:
+                value, kind, first = cost, 3, i
+                for c in range(means.shape[1]):
+                    found.point[c] = found.walk.entered[c]
+    _forget(means, found)
+    if kind == 1:
+        _leave(region, means, first, second, found)
+    elif kind == 2:
+        _meet(means, w, first, second, found)
+    elif kind == 3:
+        _enter_at(means, first, size, found)
+    return value
+
+
+# --- an arm of O leaves ----------------------------------------------------------------------------------------------
+
+
+@inner
+def _slack(region: Polyhedron, means: Floats, i: int, row: int) -> float:
+    slack: float = region.b[row]
+    for c in range(region.A.shape[1]):
+        slack -= region.A[row, c] * means[i, c]
+    return slack
+
+
+@inner
+def _nearest_row(region: Polyhedron, means: Floats, i: int) -> int:
+    least, nearest_row = math.inf, -1
+    for row in range(region.A.shape[0]):
+        slack = _slack(region, means, i, row)
+        if slack < least:
+            least, nearest_row = slack, row
+    return nearest_row
+
+
+@inner
+def meeting(means: Floats, w: Floats, i: int, j: int) -> float:
+    """What it costs that i is dominated by j."""
+    total = w[i] + w[j]
+    share = w[i] * w[j] / total if total > 0.0 else 0.0
+    square = 0.0
+    for c in range(means.shape[1]):
+        lead = max(0.0, means[i, c] - means[j, c])
+        square += lead * lead
+    return 0.5 * share * square
+
+
+@inner
+def _forget(means: Floats, found: Alternative) -> None:
+    for i in range(means.shape[0]):
+        found.half[i] = 0.0
+        for c in range(means.shape[1]):
+            found.moved[i, c] = means[i, c]
+
+
+@inner
+def _leave(region: Polyhedron, means: Floats, i: int, row: int, found: Alternative) -> None:
+    slack = _slack(region, means, i, row)
+    found.half[i] = 0.5 * slack * slack
+    for c in range(means.shape[1]):
+        found.moved[i, c] += slack * region.A[row, c]
+
+
+@inner
+def _meet(means: Floats, w: Floats, i: int, j: int, found: Alternative) -> None:
+    total = w[i] + w[j]
+    for c in range(means.shape[1]):
+        if means[i, c] > means[j, c]:
+            common = (w[i] * means[i, c] + w[j] * means[j, c]) / total if total > 0.0 else means[j, c]
+            for k in (i, j):
+                found.moved[k, c] = common
+                found.half[k] += 0.5 * (means[k, c] - common) * (means[k, c] - common)
+
+
+# --- an arm enters ---------------------------------------------------------------------------------------------------
+
+
+@inner
+def _enter_at(means: Floats, i: int, size: int, found: Alternative) -> None:
+    for c in range(means.shape[1]):
+        found.moved[i, c] = found.point[c]
+        found.half[i] += 0.5 * (means[i, c] - found.point[c]) * (means[i, c] - found.point[c])
+    for k in range(size):
+        j, c = found.walk.members[k], found.walk.best[k]
+        gap = max(0.0, means[j, c] - found.point[c])
+        found.moved[j, c] -= gap
+        found.half[j] += 0.5 * gap * gap
+
+
+@inner
+def _write_entered(means: Floats, i: int, found: Alternative) -> None:
+    for c in range(means.shape[1]):
+        found.point[c] = found.walk.entered[c]
+    _forget(means, found)
+    _enter_at(means, i, int(found.walk.size[0]), found)

@@ -1,0 +1,1 @@
+"""A report to hand over, as one page of HTML or as Markdown."""

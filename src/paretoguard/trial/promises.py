@@ -1,0 +1,92 @@
+"""What an answer promises: the label of its guarantee, what the label rests on, and the assumptions behind it."""
+
+import dataclasses
+from typing import Any, cast
+
+from paretoguard.errors import SettingsError
+from paretoguard.evidence.estimated_scale import LEAST_PULLS
+from paretoguard.problem import Problem
+from paretoguard.trial.registry import Evidence, label
+from paretoguard.vocabulary import ASYMPTOTIC, FINITE_SAMPLE, HEURISTIC
+
+ORDERS = {
+    "arrival": "results are counted as they arrive: which of several outstanding ones comes first, or never comes, "
+    "does not depend on their values",
+    "asked": "results are counted in the order they were asked for, up to the first missing one of each arm",
+}
+
+
+def guarantee(kind: Evidence, problem: Problem | None = None) -> str:
+    """The label of answers that rest on this evidence: "finite-sample", "asymptotic" or "heuristic".
+
+    Where scales are learnt from the results it is at most asymptotic.
+    """
+    promised = str(getattr(kind, "guarantee", HEURISTIC))
+    if problem is not None and getattr(kind, "if_independent", False) and not _are_independent(problem):
+        return HEURISTIC
+    return ASYMPTOTIC if promised == FINITE_SAMPLE and problem is not None and problem.learnt else promised
+
+
+def _are_independent(problem: Problem) -> bool:
+    noisy = sum(model.sigma != 0 for model in problem.noise.values())
+    return noisy < 2 or problem.dependence == "independent"
+
+
+def order_of(kind: Evidence, order: str | None) -> str:
+    """How results are counted: as asked for, or as an option of the evidence says; by default on arrival."""
+    stated = getattr(kind, "order", "arrival") if getattr(kind, "any_order", False) == "option" else "arrival"
+    if order is not None and stated not in ("arrival", order):
+        raise SettingsError(f"order is {order!r}, but the evidence is {label(kind)!r}; leave one of them out")
+    return order or str(stated)
+
+
+def in_order(kind: Evidence, order: str) -> Evidence:
+    """The evidence for results that are counted in this order, "arrival" or "asked"."""
+    if order not in ORDERS:
+        raise SettingsError(f"order is {order!r}; expected one of {', '.join(ORDERS)}")
+    if getattr(kind, "any_order", False) == "option":
+        try:
+            return cast(Evidence, dataclasses.replace(cast(Any, kind), order=order))
+        except ValueError as error:
+            raise SettingsError(f"evidence {label(kind)!r} and order {order!r} do not go together: {error}") from error
+    if order == "asked" and guarantee(kind) != HEURISTIC and not getattr(kind, "any_order", False):
+        raise SettingsError(
+            f"evidence {label(kind)!r} has no guarantee for results counted in the order asked; use 'certified'"
+        )
+    return kind
+
+
+def basis(kind: Evidence, problem: Problem | None = None) -> str:
+    """What the label rests on, in one sentence."""
+    stated = str(getattr(kind, "basis", "no theorem was stated for this evidence"))
+    return f"{stated}, with scales learnt from the results" if problem is not None and problem.learnt else stated
+
+
+def assumptions(problem: Problem, evidence: Evidence, order: str = "arrival") -> tuple[str, ...]:
+    """The assumptions behind the guarantee of an answer."""
+    noise = "; ".join(f"{name}: {kind!r}" for name, kind in problem.noise.items())
+    return (
+        f"evidence: {basis(evidence, problem)}",
+        "each measurement of an arm is an independent draw, also of those of other arms, and its means do not drift",
+        f"noise: {noise}",
+        *_learnt(problem),
+        _stated_dependence(problem.dependence),
+        ORDERS[order],
+    )
+
+
+def _learnt(problem: Problem) -> tuple[str, ...]:
+    if not problem.learnt:
+        return ()
+    return (
+        f"the scale of {', '.join(problem.learnt)} is learnt from the results of each arm, which is right for many "
+        f"results only (asymptotic); before {LEAST_PULLS} of them nothing is claimed about an arm but by exact values",
+    )
+
+
+def _stated_dependence(declared: Any) -> str:
+    if isinstance(declared, str):
+        if declared == "independent":
+            return "the objectives of one measurement are independent, as declared"
+        return "the objectives of one measurement may depend on each other in any way"
+    return "the objectives of one measurement have the covariance declared"
