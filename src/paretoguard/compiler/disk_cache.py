@@ -67,7 +67,7 @@ def engine_digest() -> str:
     """Stands for the compiler and the engine's files."""
     state = hashlib.sha256(f"{numba.__version__} {sys.version}".encode())
     for source in sorted(path for path in _PACKAGE.rglob("*.py") if _room(path) in ROOMS):
-        state.update(str(source).encode())
+        state.update(str(source.relative_to(_PACKAGE)).encode())
         state.update(source.read_bytes())
     return state.hexdigest()[:16]
 
