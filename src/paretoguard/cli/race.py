@@ -48,7 +48,6 @@ def drive(
     from paretoguard.race.race import Race
     from paretoguard.race.race_plan import as_stated, read_plan
     from paretoguard.race.ties import without_end
-    from paretoguard.race.warming import compile_verdicts
 
     console = remarks()
     plan = as_stated(read_plan(path, jobs=jobs, seed=options.get("seed")), **options)
@@ -64,7 +63,7 @@ def drive(
         if ties and not experiment.status().samples:
             console.print(f"note: {ties}; a [tolerance] or a --budget ends that", soft_wrap=True)
         with compiling(console):
-            compile_verdicts(experiment)
+            experiment.rehearse()
             try:
                 _watch(race, console)
             except KeyboardInterrupt:

@@ -5,17 +5,18 @@ Four decorators:
 - `inner`: a function used inside kernels; always inlined, never cached by itself, may not allocate;
 - `aside`: the same, called rather than inlined, for long functions off the hot path;
 - `entry`: a kernel called from Python; its machine code is kept on disk;
-- `part`: a function whose body is chosen by the *type* of its first argument, a NamedTuple. Bodies are added with
-  `@name.register(Record)`, also from outside this package, and compile together with the kernel that uses them.
+- `part`: a function whose body is chosen by the *type* of a record. Bodies are added with `@name.register(Record)`,
+  also from outside this package, and compile together with the kernel that uses them.
 """
 
 import functools
+import inspect
 import typing
 from collections.abc import Callable
 from typing import Any, Protocol, TypeVar, cast
 
 import numba
-from numba.core import config
+from numba.core import config, types
 from numba.extending import overload
 
 from paretoguard.compiler.disk_cache import DiskCache, cache_folder, note_body
@@ -41,10 +42,13 @@ class Part(Protocol):
     __name__: str
 
     def has_body(self, record: type) -> bool:
-        """Is there a body for this record type?"""
+        """True if there is a body for this record type."""
+
+    def has_own_body(self, record: type) -> bool:
+        """True if that body is not the one that holds by default."""
 
     def dispatch(self, record: type) -> Callable[..., Any]:
-        """The body for this record type."""
+        """Return the body for this record type."""
 
 
 try:
@@ -108,27 +112,40 @@ def _without_collecting(compile_for: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def part(stub: Callable[..., Any]) -> Part:
-    """Declare a function whose body is chosen by the type of its first argument (a NamedTuple).
+    """Declare a function with one body per record type; the stub gives its signature and its documentation.
 
-    The stub's own body runs when no body is registered: let it raise TypeError.
+    The body is chosen by the type of the first argument, a NamedTuple or, where that is called `view`, by the type of
+    the evidence in it.
     """
-    generic: Any = functools.singledispatch(stub)
-    original_register = generic.register
+    by_evidence = next(iter(inspect.signature(stub).parameters)) == "view"
 
-    @overload(generic, strict=False, jit_options=_INNER_OPTIONS)  # type: ignore[untyped-decorator]
+    def missing(record: Any, *arguments: Any) -> Any:
+        kind = type(record.evidence if by_evidence else record).__name__
+        raise TypeError(f"{kind} has no registered `{stub.__name__}`")
+
+    bodies = functools.singledispatch(missing)
+
+    def ask(record: Any, *arguments: Any) -> Any:
+        return bodies.dispatch(type(record.evidence if by_evidence else record))(record, *arguments)
+
+    question: Any = functools.update_wrapper(ask, stub)
+
+    @overload(question, strict=False, jit_options=_INNER_OPTIONS)  # type: ignore[untyped-decorator]
     def choose(record: Any, *arguments: Any) -> Any:
-        chosen = generic.dispatch(getattr(record, "instance_class", object))
-        return None if chosen is stub else chosen
+        kind = record.types[0] if by_evidence and isinstance(record, types.BaseTuple)  # type: ignore[attr-defined] else record
+        body = bodies.dispatch(getattr(kind, "instance_class", object))
+        return None if body is missing else body
 
     def register(record: type, body: Callable[..., Any] | None = None) -> Any:
         if body is None:
             return lambda body: register(record, body)
         note_body(record, body)
-        return original_register(record, body)
+        return bodies.register(record, body)
 
-    generic.register = register
-    generic.has_body = lambda record: generic.dispatch(record) is not stub
-    return cast(Part, generic)
+    question.register, question.dispatch = register, bodies.dispatch
+    question.has_body = lambda record: bodies.dispatch(record) is not missing
+    question.has_own_body = lambda record: bodies.dispatch(record) is not bodies.dispatch(object)
+    return cast(Part, question)
 
 
 def cache_hits() -> tuple[int, int]:

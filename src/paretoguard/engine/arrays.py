@@ -18,7 +18,7 @@ Integers = NDArray[int64]
 Bytes = NDArray[uint8]
 
 
-class Space(NamedTuple):
+class ProblemArrays(NamedTuple):
     """The engine's view of a problem with K arms, d objectives (the first `noisy` of them noisy) and m + e rows.
 
     Row l of the m noisy rows reads: region.A[l] · x[:noisy] + exact_part[l] · x[noisy:] <= region.b[l], with

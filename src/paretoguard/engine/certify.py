@@ -7,99 +7,91 @@
   from j that ends in i or in an arm k with i certified not dominated by k.
 """
 
-from typing import Any, NamedTuple
-
 from numpy import int64, uint8
 from numpy.typing import NDArray
 
 from paretoguard.compiler.jit import aside, inner
-from paretoguard.engine.arrays import Space
-from paretoguard.engine.questions import below_some, dominated, looks_at_sets, undominated
-from paretoguard.engine.state import State, is_outside, weight_of
+from paretoguard.engine.questions import below_some, dominated, undominated
+from paretoguard.engine.view import View, is_outside, weight_of
+from paretoguard.vocabulary import DOMINATED, INFEASIBLE, OPTIMAL, UNDECIDED
 
-UNDECIDED, OPTIMAL, DOMINATED, INFEASIBLE = 0, 1, 2, 3
 NOBODY, SEVERAL = -1, -2  # entries of `via` that name no arm
 
 
 @aside
-def settle(
-    evidence: NamedTuple, now: Any, space: Space, state: State, statuses: NDArray[uint8], via: NDArray[int64]
-) -> None:
+def settle(view: View, statuses: NDArray[uint8], via: NDArray[int64]) -> None:
     """Write each arm's certified status and, for a dominated one, the next arm of its chain, or SEVERAL."""
-    for i in range(space.arms):
-        out = is_outside(now, state, i)
+    problem = view.problem
+    for i in range(problem.arms):
+        out = is_outside(view, i)
         statuses[i] = INFEASIBLE if out else UNDECIDED
-        via[i] = _someone_above(evidence, now, space, state, i)
-    for i in range(space.arms):
-        if is_feasible(evidence, now, space, state, i) and _is_unbeaten(evidence, now, space, state, statuses, via, i):
+        via[i] = _someone_above(view, i)
+    for i in range(problem.arms):
+        if is_feasible(view, i) and _is_unbeaten(view, statuses, via, i):
             statuses[i] = OPTIMAL
-    for i in range(space.arms):
+    for i in range(problem.arms):
         via[i] = NOBODY
-    _spread_dominance(evidence, now, space, state, statuses, via)
-    for i in range(space.arms):
-        if statuses[i] == UNDECIDED and some_above(evidence, now, space, state, i, state.group):
+    _spread_dominance(view, statuses, via)
+    for i in range(problem.arms):
+        if statuses[i] == UNDECIDED and some_above(view, i, view.state.group):
             statuses[i] = DOMINATED
             via[i] = SEVERAL
 
 
 @inner
-def is_feasible(evidence: NamedTuple, now: Any, space: Space, state: State, i: int) -> bool:
-    """Is i certified feasible?"""
-    return bool(state.inside[i] == 1 and weight_of(evidence, space, state, i) >= now.bar)
+def is_feasible(view: View, i: int) -> bool:
+    """True if i is certified feasible."""
+    return bool(view.state.inside[i] == 1 and weight_of(view, i) >= view.now.bar)
 
 
 @inner
-def some_above(evidence: NamedTuple, now: Any, space: Space, state: State, i: int, members: NDArray[uint8]) -> bool:
-    """Is i certified to be dominated by at least one of the arms of O that are certified feasible?  Marks which."""
-    if state.counts[i] == 0 or not looks_at_sets(evidence):
+def some_above(view: View, i: int, members: NDArray[uint8]) -> bool:
+    """True if i is certified to be dominated by at least one of the arms of O certified feasible: marks which."""
+    state = view.state
+    if state.counts[i] == 0:
         return False
-    for k in range(space.arms):
-        taken = k != i and state.optimal[k] == 1 and is_feasible(evidence, now, space, state, k)
+    for k in range(view.problem.arms):
+        taken = k != i and state.optimal[k] == 1 and is_feasible(view, k)
         members[k] = 1 if taken else 0
-    return below_some(evidence, now, space, state, i, members)
+    return below_some(view, i, members)
 
 
 @inner
-def _someone_above(evidence: NamedTuple, now: Any, space: Space, state: State, i: int) -> int:
-    """An arm that i is certified to be dominated by, feasible or not; NOBODY if there is none."""
-    for k in range(space.arms):
-        if k != i and _is_below(evidence, now, space, state, i, k):
+def _someone_above(view: View, i: int) -> int:
+    """Return an arm that i is certified to be dominated by, feasible or not; NOBODY if there is none."""
+    for k in range(view.problem.arms):
+        if k != i and _is_below(view, i, k):
             return k
     return NOBODY
 
 
 @inner
-def _is_below(evidence: NamedTuple, now: Any, space: Space, state: State, i: int, j: int) -> bool:
-    """Is i certified to be dominated by j?  Of arms never pulled nothing is certain."""
+def _is_below(view: View, i: int, j: int) -> bool:
+    """True if i is certified to be dominated by j. Of arms never pulled nothing is certain."""
+    state = view.state
     seen = state.counts[i] > 0 and state.counts[j] > 0
-    return seen and bool(dominated(evidence, now, space, state, i, j) >= 0.0)
+    return seen and bool(dominated(view, i, j) >= 0.0)
 
 
 @inner
-def _is_not_below(evidence: NamedTuple, now: Any, space: Space, state: State, i: int, j: int) -> bool:
-    """Is i certified not to be dominated by j?"""
+def _is_not_below(view: View, i: int, j: int) -> bool:
+    """True if i is certified not to be dominated by j."""
+    state = view.state
     seen = state.counts[i] > 0 and state.counts[j] > 0
-    return seen and bool(undominated(evidence, now, space, state, i, j) >= 0.0)
+    return seen and bool(undominated(view, i, j) >= 0.0)
 
 
 @inner
-def _is_unbeaten(
-    evidence: NamedTuple,
-    now: Any,
-    space: Space,
-    state: State,
-    statuses: NDArray[uint8],
-    above: NDArray[int64],
-    i: int,
-) -> bool:
-    """Is i certified undominated by every arm that may be feasible?  Scratch: mark (1 = j is harmless), queue."""
+def _is_unbeaten(view: View, statuses: NDArray[uint8], above: NDArray[int64], i: int) -> bool:
+    """True if i is certified undominated by every arm that may be feasible. Scratch: mark (1: j is harmless), queue."""
+    problem, state = view.problem, view.state
     pending, left = 0, 0
-    for j in range(space.arms):  # the usual reason why not: an arm nothing is certified above, not known harmless
+    for j in range(problem.arms):  # the usual reason why not: an arm nothing is certified above, not known harmless
         open_arm = j != i and above[j] == NOBODY and statuses[j] != INFEASIBLE
-        if open_arm and not _is_not_below(evidence, now, space, state, i, j):
+        if open_arm and not _is_not_below(view, i, j):
             return False
-    for j in range(space.arms):
-        harmless = j == i or _is_not_below(evidence, now, space, state, i, j)
+    for j in range(problem.arms):
+        harmless = j == i or _is_not_below(view, i, j)
         state.mark[j] = 1 if harmless else 0
         if harmless:
             state.queue[pending] = j
@@ -110,8 +102,8 @@ def _is_unbeaten(
     while pending > 0 and left > 0:
         pending -= 1
         k = state.queue[pending]
-        for j in range(space.arms):
-            if state.mark[j] == 0 and _is_harmless(evidence, now, space, state, i, j, k):
+        for j in range(problem.arms):
+            if state.mark[j] == 0 and _is_harmless(view, i, j, k):
                 state.mark[j] = 1
                 state.queue[pending] = j
                 pending += 1
@@ -121,27 +113,26 @@ def _is_unbeaten(
 
 
 @inner
-def _is_harmless(evidence: NamedTuple, now: Any, space: Space, state: State, i: int, j: int, k: int) -> bool:
-    """Is j certified below k, which i is not below?  Below i itself counts unless j is certified equal (exact ties)."""
-    if not _is_below(evidence, now, space, state, j, k):
+def _is_harmless(view: View, i: int, j: int, k: int) -> bool:
+    """True if j is certified below k, which i is not below. Below i itself counts unless j is certified equal."""
+    if not _is_below(view, j, k):
         return False
-    return k != i or not _is_below(evidence, now, space, state, i, j)
+    return k != i or not _is_below(view, i, j)
 
 
 @inner
-def _spread_dominance(
-    evidence: NamedTuple, now: Any, space: Space, state: State, statuses: NDArray[uint8], via: NDArray[int64]
-) -> None:
+def _spread_dominance(view: View, statuses: NDArray[uint8], via: NDArray[int64]) -> None:
     """Mark as dominated whatever a chain leads down to from an arm certified feasible.
 
     Chains that end in an optimal arm come first: they make the better explanation. Each arm is expanded once (mark); an
     arm where a chain began is itself dominated if a later chain comes down to it.
     """
-    for i in range(space.arms):
+    problem, state = view.problem, view.state
+    for i in range(problem.arms):
         state.mark[i] = 0
     for wanted in (True, False):
-        for source in range(space.arms):
-            if state.mark[source] == 1 or not is_feasible(evidence, now, space, state, source):
+        for source in range(problem.arms):
+            if state.mark[source] == 1 or not is_feasible(view, source):
                 continue
             if (statuses[source] == OPTIMAL) != wanted:
                 continue
@@ -150,10 +141,10 @@ def _spread_dominance(
             while pending > 0:
                 pending -= 1
                 k = state.queue[pending]
-                for i in range(space.arms):
+                for i in range(problem.arms):
                     if i == k or (state.mark[i] == 1 and statuses[i] != UNDECIDED):
                         continue
-                    if _is_below(evidence, now, space, state, i, k):
+                    if _is_below(view, i, k):
                         via[i] = k
                         if statuses[i] == UNDECIDED:
                             statuses[i] = DOMINATED

@@ -1,6 +1,7 @@
-"""The questions that every kind of evidence answers. Each is chosen by the type of the kernel record.
+"""The questions that the engine asks of evidence and of algorithms, with the answers that hold by default.
 
-Signs: a claim is certified when its number is >= 0. For arms i, j at time t (results so far):
+A body is chosen by the type of a kernel record: of `view.evidence` for questions about a view, else of the first
+argument. Signs: a claim is certified when its number is >= 0. For arms i, j at time t (results so far):
 
 - feasibility score    gamma_i = weigh(i) - moment(t).bar, for the side of P on which the mean of i lies;
 - i is dominated by j  m^-(i,j) = dominated(i, j);
@@ -10,20 +11,21 @@ Signs: a claim is certified when its number is >= 0. For arms i, j at time t (re
 it until the arm has a new result. The thresholds may only grow with time: while nothing is measured, M^-(i,j) falls by
 no more than widening(i) or widening(j), whichever is more. These are laws (`paretoguard.testing`), as is that shortcuts
 say what is true: `most_weight`, `most_dominated`, `is_dominated_above`, `undominated_below` and `is_steady`.
+
+An algorithm sees a view only: it never draws rewards, prints, reads a clock or knows the truth.
 """
 
 import math
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from paretoguard.compiler.jit import part
-from paretoguard.engine.arrays import Space
 
 if TYPE_CHECKING:
     from numpy import uint8
     from numpy.typing import NDArray
 
     from paretoguard.engine.state import State
-
+    from paretoguard.engine.view import View
 
 ROUNDING = 1e-14  # relative; more than it can move one M^-(i,j)
 
@@ -35,134 +37,17 @@ class Moment(NamedTuple):
     bar: float  # what a feasibility weight must reach
 
 
+# --- of evidence, before there is a view -----------------------------------------------------------------------------
+
+
 @part
 def moment(evidence: NamedTuple, t: int) -> Any:
-    """The part of the thresholds that depends on the time t alone; a record with a field `bar`."""
-    raise TypeError(f"evidence {type(evidence).__name__} has no registered `moment`")
+    """Return the part of the thresholds that depends on the time t alone: a record with a field `bar`."""
 
 
 @part
 def prepare(evidence: NamedTuple, state: "State", i: int) -> None:
-    """Keep what the questions below need of arm i; called when its count changes, also to 0. By default, nothing."""
-    raise TypeError(f"evidence {type(evidence).__name__} has no registered `prepare`")
-
-
-@part
-def weigh(evidence: NamedTuple, space: Space, state: "State", i: int) -> float:
-    """The evidence for the side of P on which the mean of i lies, before the threshold."""
-    raise TypeError(f"evidence {type(evidence).__name__} has no registered `weigh`")
-
-
-@part
-def most_weight(evidence: NamedTuple, space: Space, state: "State", i: int) -> float:
-    """No less than weigh(i), for an arm outside P, at a glance. By default, +inf: it is worked out at once.
-
-    Asked for only where `is_steady`: elsewhere what a weight must reach moves, and it is worked out in any case.
-    """
-    raise TypeError(f"evidence {type(evidence).__name__} has no registered `most_weight`")
-
-
-@part
-def dominated(evidence: NamedTuple, now: Any, space: Space, state: "State", i: int, j: int) -> float:
-    """m^-(i,j): evidence that i is dominated by j."""
-    raise TypeError(f"evidence {type(evidence).__name__} has no registered `dominated`")
-
-
-@part
-def undominated(evidence: NamedTuple, now: Any, space: Space, state: "State", i: int, j: int) -> float:
-    """M^-(i,j): evidence that i is not dominated by j (up to the tolerance)."""
-    raise TypeError(f"evidence {type(evidence).__name__} has no registered `undominated`")
-
-
-@part
-def most_dominated(evidence: NamedTuple, space: Space, state: "State", i: int, j: int) -> float:
-    """No less than m^-(i,j), at a glance. By default, +inf."""
-    raise TypeError(f"evidence {type(evidence).__name__} has no registered `most_dominated`")
-
-
-@part
-def is_dominated_above(
-    evidence: NamedTuple, now: Any, space: Space, state: "State", i: int, j: int, floor: float
-) -> bool:
-    """Is m^-(i,j) above a negative `floor`?  At a glance; False where in doubt. By default, False."""
-    raise TypeError(f"evidence {type(evidence).__name__} has no registered `is_dominated_above`")
-
-
-@part
-def undominated_below(
-    evidence: NamedTuple, now: Any, space: Space, state: "State", i: int, j: int, ceiling: float
-) -> float:
-    """M^-(i,j) where it is at most `ceiling`; else anything above that. By default, M^-(i,j)."""
-    raise TypeError(f"evidence {type(evidence).__name__} has no registered `undominated_below`")
-
-
-@part
-def below_some(evidence: NamedTuple, now: Any, space: Space, state: "State", i: int, members: "NDArray[uint8]") -> bool:
-    """Is it certified that i is dominated by at least one of the arms marked [K], also where by none of them alone?
-
-    If so, only those that it takes stay marked; if not, the marks are of no use. By default, no.
-    """
-    raise TypeError(f"evidence {type(evidence).__name__} has no registered `below_some`")
-
-
-@part
-def looks_at_sets(evidence: NamedTuple) -> bool:
-    """Can `below_some` say yes? By default, no."""
-    raise TypeError(f"evidence {type(evidence).__name__} has no registered `looks_at_sets`")
-
-
-@part
-def is_steady(evidence: NamedTuple) -> bool:
-    """Does nothing change with time: neither m^- and M^- of two arms, nor what a weight must reach? By default, no."""
-    raise TypeError(f"evidence {type(evidence).__name__} has no registered `is_steady`")
-
-
-@part
-def ratio_bar(evidence: NamedTuple, now: Any, space: Space, state: "State") -> float:
-    """What half the weighted squared distance to means that make a claim wrong must reach, for every claim.
-
-    By default +inf: claims are looked at one by one.
-    """
-    raise TypeError(f"evidence {type(evidence).__name__} has no registered `ratio_bar`")
-
-
-@part
-def radius(evidence: NamedTuple, now: Any, space: Space, state: "State", i: int, c: int) -> float:
-    """Half-width of the confidence interval of coordinate c of arm i, in engine units."""
-    raise TypeError(f"evidence {type(evidence).__name__} has no registered `radius`")
-
-
-@part
-def row_radius(evidence: NamedTuple, now: Any, space: Space, state: "State", i: int, row: int) -> float:
-    """Half-width of the confidence interval of arm i along a noisy row of the constraints, in engine units."""
-    raise TypeError(f"evidence {type(evidence).__name__} has no registered `row_radius`")
-
-
-@part
-def gap_radius(evidence: NamedTuple, now: Any, space: Space, state: "State", i: int, j: int, c: int) -> float:
-    """Half-width of the confidence interval of a difference in coordinate c. By default, pair_radius."""
-    raise TypeError(f"evidence {type(evidence).__name__} has no registered `gap_radius`")
-
-
-@part
-def pair_radius(evidence: NamedTuple, now: Any, state: "State", i: int, j: int) -> float:
-    """The difference of arms i and j in one coordinate at which it counts as certain, in engine units."""
-    raise TypeError(f"evidence {type(evidence).__name__} has no registered `pair_radius`")
-
-
-@part
-def lead_radius(evidence: NamedTuple, now: Any, state: "State", i: int, j: int) -> float:
-    """The same where the coordinate is the one in which i leads most. By default, the same."""
-    raise TypeError(f"evidence {type(evidence).__name__} has no registered `lead_radius`")
-
-
-@part
-def widening(evidence: NamedTuple, now: Any, then: Any, state: "State", i: int) -> float:
-    """By how much M^- of two arms like i may have fallen since the moment `then`, while neither was pulled.
-
-    By default, what the interval of i with itself has grown by.
-    """
-    raise TypeError(f"evidence {type(evidence).__name__} has no registered `widening`")
+    """Keep what other answers need of arm i; asked when its count changes, also to 0. By default, keep nothing."""
 
 
 @prepare.register(object)
@@ -170,90 +55,183 @@ def _keep_nothing(evidence: NamedTuple, state: "State", i: int) -> None:
     return None
 
 
+# --- of evidence: one arm --------------------------------------------------------------------------------------------
+
+
+@part
+def weigh(view: "View", i: int) -> float:
+    """Return the evidence for the side of P on which the mean of i lies, before the threshold."""
+
+
+@part
+def most_weight(view: "View", i: int) -> float:
+    """Return no less than weigh(i), cheaply, for an arm outside P. By default +inf: it is worked out at once.
+
+    Asked only where `is_steady`: elsewhere the bar moves, and the weight is worked out in any case.
+    """
+
+
 @most_weight.register(object)
-def _any_weight(evidence: NamedTuple, space: Space, state: "State", i: int) -> float:
+def _any_weight(view: "View", i: int) -> float:
     return math.inf
+
+
+@part
+def radius(view: "View", i: int, c: int) -> float:
+    """Return the half-width of the confidence interval of coordinate c of arm i, in engine units."""
+
+
+@part
+def row_radius(view: "View", i: int, row: int) -> float:
+    """Return the half-width of the confidence interval of arm i along a noisy row of the constraints."""
+
+
+# --- of evidence: two arms and more ----------------------------------------------------------------------------------
+
+
+@part
+def dominated(view: "View", i: int, j: int) -> float:
+    """Return m^-(i,j): evidence that i is dominated by j."""
+
+
+@part
+def undominated(view: "View", i: int, j: int) -> float:
+    """Return M^-(i,j): evidence that i is not dominated by j (up to the tolerance)."""
+
+
+@part
+def most_dominated(view: "View", i: int, j: int) -> float:
+    """Return no less than m^-(i,j), cheaply. By default +inf."""
 
 
 @most_dominated.register(object)
-def _anything(evidence: NamedTuple, space: Space, state: "State", i: int, j: int) -> float:
+def _anything(view: "View", i: int, j: int) -> float:
     return math.inf
+
+
+@part
+def is_dominated_above(view: "View", i: int, j: int, floor: float) -> bool:
+    """True only if m^-(i,j) is above a negative `floor`, seen cheaply; False where in doubt, and by default."""
 
 
 @is_dominated_above.register(object)
-def _in_doubt(evidence: NamedTuple, now: Any, space: Space, state: "State", i: int, j: int, floor: float) -> bool:
+def _in_doubt(view: "View", i: int, j: int, floor: float) -> bool:
     return False
+
+
+@part
+def undominated_below(view: "View", i: int, j: int, ceiling: float) -> float:
+    """Return M^-(i,j) where it is at most `ceiling`; else anything above that. By default, M^-(i,j)."""
 
 
 @undominated_below.register(object)
-def _in_any_case(evidence: NamedTuple, now: Any, space: Space, state: "State", i: int, j: int, ceiling: float) -> float:
-    return undominated(evidence, now, space, state, i, j)
+def _in_any_case(view: "View", i: int, j: int, ceiling: float) -> float:
+    return undominated(view, i, j)
+
+
+@part
+def below_some(view: "View", i: int, members: "NDArray[uint8]") -> bool:
+    """True if i is certified to be dominated by at least one of the arms marked [K], also where by none of them alone.
+
+    If so, only those that it takes stay marked; if not, the marks are of no use. By default False.
+    """
 
 
 @below_some.register(object)
-def _one_at_a_time(
-    evidence: NamedTuple, now: Any, space: Space, state: "State", i: int, members: "NDArray[uint8]"
-) -> bool:
+def _one_at_a_time(view: "View", i: int, members: "NDArray[uint8]") -> bool:
     return False
 
 
-@looks_at_sets.register(object)
-def _at_no_sets(evidence: NamedTuple) -> bool:
-    return False
+@part
+def ratio_bar(view: "View") -> float:
+    """Return what half the weighted squared distance to means that make a claim wrong must reach, for every claim.
 
-
-@is_steady.register(object)
-def _depends_on_time(evidence: NamedTuple) -> bool:
-    return False
+    By default +inf: claims are looked at one by one.
+    """
 
 
 @ratio_bar.register(object)
-def _one_by_one(evidence: NamedTuple, now: Any, space: Space, state: "State") -> float:
+def _one_by_one(view: "View") -> float:
     return math.inf
 
 
+@part
+def pair_radius(view: "View", i: int, j: int) -> float:
+    """Return the difference of arms i and j in one coordinate at which it counts as certain, in engine units."""
+
+
+@part
+def gap_radius(view: "View", i: int, j: int, c: int) -> float:
+    """Return the half-width of the confidence interval of a difference in coordinate c. By default, pair_radius."""
+
+
 @gap_radius.register(object)
-def _as_certain(evidence: NamedTuple, now: Any, space: Space, state: "State", i: int, j: int, c: int) -> float:
-    return pair_radius(evidence, now, state, i, j)
+def _as_certain(view: "View", i: int, j: int, c: int) -> float:
+    return pair_radius(view, i, j)
+
+
+@part
+def lead_radius(view: "View", i: int, j: int) -> float:
+    """Return pair_radius where the coordinate is the one in which i leads most. By default, the same."""
 
 
 @lead_radius.register(object)
-def _as_any_pair(evidence: NamedTuple, now: Any, state: "State", i: int, j: int) -> float:
-    return pair_radius(evidence, now, state, i, j)
+def _as_any_pair(view: "View", i: int, j: int) -> float:
+    return pair_radius(view, i, j)
+
+
+# --- of evidence: time -----------------------------------------------------------------------------------------------
+
+
+@part
+def is_steady(view: "View") -> bool:
+    """True if time changes nothing: neither m^- and M^- of two arms, nor what a weight must reach. By default False."""
+
+
+@is_steady.register(object)
+def _depends_on_time(view: "View") -> bool:
+    return False
+
+
+@part
+def widening(view: "View", then: "View", i: int) -> float:
+    """Return by how much M^- of two arms like i may have fallen since the view `then`, while neither was pulled.
+
+    By default, what the interval of i with itself has grown by.
+    """
 
 
 @widening.register(object)
-def _wider(evidence: NamedTuple, now: Any, then: Any, state: "State", i: int) -> float:
-    width = pair_radius(evidence, now, state, i, i)
-    return width - pair_radius(evidence, then, state, i, i) + ROUNDING * width
+def _wider(view: "View", then: "View", i: int) -> float:
+    width = pair_radius(view, i, i)
+    return width - pair_radius(then, i, i) + ROUNDING * width
 
 
-# --- of algorithms ---
-
-
-@part
-def restart(policy: NamedTuple) -> None:
-    """Forget what was remembered: a new run begins."""
-    raise TypeError(f"policy {type(policy).__name__} has no registered `restart`")
+# --- of algorithms ---------------------------------------------------------------------------------------------------
 
 
 @part
-def decide(policy: NamedTuple, evidence: NamedTuple, space: Space, state: "State") -> int:
-    """Queue the arms to pull next in `state.queue` and return how many; 0 means that the answer is found."""
-    raise TypeError(f"policy {type(policy).__name__} has no registered `decide`")
+def choose(memory: NamedTuple, view: "View") -> int:
+    """Queue the arms to pull next and return how many; 0 means that the answer is found.
 
-
-@part
-def select(policy: NamedTuple, evidence: NamedTuple, space: Space, state: "State") -> int:
-    """The sampling rule alone, for an up-to-date state: queue arms and return how many; it may claim nothing.
-
-    While results are outstanding it is asked again with the pending pulls counted as if they had been made, the means
-    unchanged. 0 means that it has no wish.
+    Every arm has a result by then, and all results are worked in.
     """
-    raise TypeError(f"policy {type(policy).__name__} has no registered `select`")
 
 
 @part
-def answer(policy: NamedTuple, evidence: NamedTuple, space: Space, state: "State", statuses: "NDArray[uint8]") -> None:
-    """Write the status of each arm once `decide` has returned 0: 1 optimal, 2 dominated, 3 infeasible."""
-    raise TypeError(f"policy {type(policy).__name__} has no registered `answer`")
+def select(memory: NamedTuple, view: "View") -> int:
+    """Apply the sampling rule alone: queue arms and return how many; 0 means no wish. It may claim nothing.
+
+    Asked while results are outstanding, with their pulls counted as if they had been made, the means unchanged. By
+    default `choose`; an algorithm with an `answer` of its own must say, as its `choose` may decide what it answers.
+    """
+
+
+@select.register(object)
+def _as_chosen(memory: NamedTuple, view: "View") -> int:
+    return int(choose(memory, view))
+
+
+@part
+def answer(memory: NamedTuple, view: "View", statuses: "NDArray[uint8]") -> None:
+    """Write the status of each arm once `choose` has returned 0. By default `partition`: as the means say."""

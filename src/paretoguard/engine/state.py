@@ -1,33 +1,28 @@
 """What an experiment has seen so far: counts, means, where each mean lies, and which means dominate which.
 
-`observe` takes a result in O(d). The rest is worked out by `refresh`, only for arms with new results, when the next
-decision needs it: a long history is folded at the price of its sums. Evidence about feasibility waits until it is asked
-for (`weight_of`); not where an arm may be certified infeasible by it, which every decision asks.
+`observe` takes a result in O(d). `engine.view` works out the rest when the next decision needs it.
 """
 
 import math
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy import float64, int64, uint8, uint64
 from numpy.typing import NDArray
 
-from paretoguard.compiler.jit import aside, inner
-from paretoguard.engine.arrays import Space
-from paretoguard.engine.bets import FAILS, GRID, HOLDS
-from paretoguard.engine.dominance import rebuild_front, update_front
-from paretoguard.engine.feasibility import locate
-from paretoguard.engine.questions import is_steady, moment, most_weight, prepare, weigh
+from paretoguard.compiler.jit import inner
+from paretoguard.engine.arrays import ProblemArrays
+from paretoguard.engine.bets import GRID
 from paretoguard.geometry.active_set import Workspace, workspace
 
 LEAST_STAKE, MOST_STAKE = 1e-100, 1e100  # outside, a logarithm is banked
-CLOCK, FRESH, QUEUED, BUILT, UNSEEN, CHANGES = 0, 1, 2, 3, 4, 5  # entries of State.tally
+CLOCK, FRESH, BUILT, UNSEEN = 0, 1, 2, 3  # entries of State.tally
 
 
 class State(NamedTuple):
     """One run in progress. All arrays; counters live in `tally` so that kernels can change them."""
 
-    tally: NDArray[int64]  # [6] results so far, arms with new ones, arms queued, front is built, arms unseen, stamps
+    tally: NDArray[int64]  # [4] results so far, arms with new ones, is the front built, arms unseen
     key: NDArray[uint64]  # [2] (seed, run)
     counts: NDArray[int64]  # [K] N_i
     sums: NDArray[float64]  # [K, d]
@@ -57,11 +52,11 @@ class State(NamedTuple):
     work: Workspace
 
 
-def new_state(space: Space, key: NDArray[uint64]) -> State:
-    """An empty state for the problem `space`."""
-    K, d = space.arms, space.objectives
-    rows, bets = space.region.A.shape[0], space.bets.slope.shape[0]
-    learnt = space.noisy if space.learnt.any() else 0
+def new_state(problem: ProblemArrays, key: NDArray[uint64]) -> State:
+    """Return a state without results."""
+    K, d = problem.arms, problem.objectives
+    rows, bets = problem.region.A.shape[0], problem.bets.slope.shape[0]
+    learnt = problem.noisy if problem.learnt.any() else 0
 
     def floats(*shape: int) -> NDArray[float64]:
         return np.zeros(shape)
@@ -73,7 +68,7 @@ def new_state(space: Space, key: NDArray[uint64]) -> State:
         return np.zeros(K, dtype=uint8)
 
     return State(
-        tally=np.array([0, 0, 0, 0, K, 0], dtype=int64),
+        tally=np.array([0, 0, 0, K], dtype=int64),
         key=key.astype(uint64),
         counts=integers(K),
         sums=floats(K, d),
@@ -96,67 +91,31 @@ def new_state(space: Space, key: NDArray[uint64]) -> State:
         queue=integers(max(K, 2)),
         pending=integers(K),
         row=floats(d),
-        away=floats(space.noisy),
+        away=floats(problem.noisy),
         rhs=floats(rows),
         mark=flags(),
         group=flags(),
-        work=workspace(rows, space.noisy),
+        work=workspace(rows, problem.noisy),
     )
 
 
-@aside
-def reset(space: Space, state: State) -> None:
-    """Forget everything but the key."""
-    for k in range(state.tally.shape[0]):
-        state.tally[k] = 0
-    state.tally[UNSEEN] = space.arms
-    for i in range(space.arms):
-        state.counts[i] = 0
-        state.inverse[i] = math.inf
-        state.root[i] = math.inf
-        state.inside[i] = 0
-        state.lazy_eta[i] = 0.0
-        state.weight[i] = -math.inf
-        state.most_weight[i] = -math.inf
-        state.witness[i] = -1
-        state.optimal[i] = 0
-        state.is_fresh[i] = 0
-        state.pending[i] = 0
-        for c in range(space.objectives):
-            state.sums[i, c] = 0.0
-            state.means[i, c] = 0.0
-        for c in range(state.covariance.shape[1]):
-            for k in range(c + 1):
-                state.covariance[i, c, k] = 0.0
-        for bet in range(state.stakes.shape[1]):
-            state.stakes[i, bet] = 1.0
-            state.banked[i, bet] = 0.0
-
-
 @inner
-def present(evidence: NamedTuple, state: State) -> Any:
-    """The thresholds of now; before the first result, those of time 1."""
-    return moment(evidence, max(1, state.tally[CLOCK]))
-
-
-@inner
-def observe(space: Space, state: State, arm: int, row: NDArray[float64]) -> None:
+def observe(problem: ProblemArrays, state: State, arm: int, row: NDArray[float64]) -> None:
     """Take one result of `arm`; `row` holds its values in the user's order and units."""
     count = state.counts[arm] + 1
     if count == 1:
         state.tally[UNSEEN] -= 1
     state.counts[arm] = count
     state.stamp[arm] += 1
-    state.tally[CHANGES] += 1
     state.tally[CLOCK] += 1
-    _learn(space, state, arm, row)
-    _stake(space, state, arm, row)
-    for c in range(space.noisy):
-        total = state.sums[arm, c] + row[space.order[c]] * space.scale[c]
+    _learn(problem, state, arm, row)
+    _stake(problem, state, arm, row)
+    for c in range(problem.noisy):
+        total = state.sums[arm, c] + row[problem.order[c]] * problem.scale[c]
         state.sums[arm, c] = total
         state.means[arm, c] = total / count
-    for c in range(space.noisy, space.objectives):
-        state.means[arm, c] = row[space.order[c]] * space.scale[c]
+    for c in range(problem.noisy, problem.objectives):
+        state.means[arm, c] = row[problem.order[c]] * problem.scale[c]
     state.inverse[arm] = 1.0 / count
     state.root[arm] = math.sqrt(state.inverse[arm])
     if state.is_fresh[arm] == 0:
@@ -166,126 +125,29 @@ def observe(space: Space, state: State, arm: int, row: NDArray[float64]) -> None
 
 
 @inner
-def _learn(space: Space, state: State, arm: int, row: NDArray[float64]) -> None:
+def _learn(problem: ProblemArrays, state: State, arm: int, row: NDArray[float64]) -> None:
     """Work the result into the covariance of its arm (Welford); means are still those before it."""
     n = float(state.counts[arm])
     if n < 2.0:
         return
     for c in range(state.covariance.shape[1]):
-        state.away[c] = row[space.order[c]] * space.scale[c] - state.means[arm, c]
+        state.away[c] = row[problem.order[c]] * problem.scale[c] - state.means[arm, c]
         for k in range(c + 1):
             product = state.away[c] * state.away[k] / n
             state.covariance[arm, c, k] = (n - 2.0) / (n - 1.0) * state.covariance[arm, c, k] + product
 
 
 @inner
-def _stake(space: Space, state: State, arm: int, row: NDArray[float64]) -> None:
+def _stake(problem: ProblemArrays, state: State, arm: int, row: NDArray[float64]) -> None:
     """Pay out every bet on this result; on 0 and 1 the mean says what they have come to."""
     for first in range(0, state.stakes.shape[1], GRID):
-        place = space.bets.coordinate[first]
-        if space.ranges.binary[place]:
+        place = problem.bets.coordinate[first]
+        if problem.ranges.binary[place]:
             continue
-        value = row[space.order[place]] * space.scale[place]
+        value = row[problem.order[place]] * problem.scale[place]
         for bet in range(first, first + GRID):
-            stake = state.stakes[arm, bet] * (1.0 + space.bets.slope[bet] * (value - space.bets.limit[bet]))
+            stake = state.stakes[arm, bet] * (1.0 + problem.bets.slope[bet] * (value - problem.bets.limit[bet]))
             if not LEAST_STAKE < stake < MOST_STAKE:
                 state.banked[arm, bet] += math.log(stake)
                 stake = 1.0
             state.stakes[arm, bet] = stake
-
-
-@inner
-def _compound(space: Space, state: State, arm: int) -> None:
-    """What each bet on the side of P where `arm` is has grown by, for each result."""
-    side = HOLDS if state.inside[arm] == 1 else FAILS
-    for row in range(space.bets.first.shape[0]):
-        first = space.bets.first[row, side]
-        if first < 0:
-            continue
-        place = space.bets.coordinate[first]
-        if space.ranges.binary[place]:
-            share = 0.5 * (state.means[arm, place] - space.ranges.least[place])
-            for bet in range(first, first + GRID):
-                state.growth[arm, bet] = space.bets.low[bet] + share * space.bets.step[bet]
-        else:
-            for bet in range(first, first + GRID):
-                total = state.banked[arm, bet] + math.log(state.stakes[arm, bet])
-                state.growth[arm, bet] = total / float(state.counts[arm])
-
-
-@inner
-def refresh(evidence: NamedTuple, space: Space, state: State) -> None:
-    """Work in the new results: on which side of P each mean is, and the Pareto set of the feasible arms."""
-    count = state.tally[FRESH]
-    for k in range(count):
-        arm = state.fresh[k]
-        state.is_fresh[arm] = 0
-        locate(space, state, arm)
-        _compound(space, state, arm)
-        prepare(evidence, state, arm)
-        _weigh(evidence, space, state, arm)
-    if state.tally[BUILT] == 0:
-        rebuild_front(space, state)
-        state.tally[BUILT] = 1
-    else:
-        for k in range(count):
-            update_front(space, state, state.fresh[k])
-    state.tally[FRESH] = 0
-
-
-@inner
-def _weigh(evidence: NamedTuple, space: Space, state: State, arm: int) -> None:
-    """Leave the evidence on which side of P `arm` is to `weight_of`; but not, outside P, what may reach the bar.
-
-    That it does is so for good, or never, where evidence is steady; elsewhere the bar moves, and nothing is left.
-    """
-    state.weight[arm] = -math.inf
-    if state.counts[arm] > 0:
-        state.weight[arm] = math.nan
-        if state.inside[arm] == 0:
-            state.most_weight[arm] = most_weight(evidence, space, state, arm) if is_steady(evidence) else math.inf
-            if not state.most_weight[arm] < present(evidence, state).bar:
-                state.most_weight[arm] = weight_of(evidence, space, state, arm)
-
-
-@inner
-def weight_of(evidence: NamedTuple, space: Space, state: State, i: int) -> float:
-    """The part of gamma_i that does not change with time: worked out when first asked for."""
-    if state.weight[i] != state.weight[i]:
-        value = weigh(evidence, space, state, i)
-        state.weight[i] = value if value == value else -math.inf  # what is no number is no evidence
-    return float(state.weight[i])
-
-
-@inner
-def is_outside(now: Any, state: State, i: int) -> bool:
-    """Is i certified infeasible?  Evidence that is left for later (nan) does not reach the bar."""
-    return bool(state.inside[i] == 0 and state.weight[i] >= now.bar)
-
-
-@inner
-def recount(evidence: NamedTuple, space: Space, state: State, arm: int, more: int) -> None:
-    """Change the count of an arm by `more` without results: its means stay, its evidence follows."""
-    count = state.counts[arm] + more
-    state.counts[arm] = count
-    state.stamp[arm] += 1
-    state.tally[CHANGES] += 1
-    state.tally[CLOCK] += more
-    state.inverse[arm] = 1.0 / count if count > 0 else math.inf
-    state.root[arm] = math.sqrt(state.inverse[arm])
-    prepare(evidence, state, arm)
-    _weigh(evidence, space, state, arm)
-
-
-@inner
-def queue_unseen(space: Space, state: State) -> int:
-    """Queue every arm that was never pulled, in order; return how many."""
-    if state.tally[UNSEEN] == 0:
-        return 0
-    queued = 0
-    for i in range(space.arms):
-        if state.counts[i] == 0:
-            state.queue[queued] = i
-            queued += 1
-    state.tally[QUEUED] = queued
-    return queued

@@ -5,13 +5,10 @@ before LEAST_PULLS results, nor where they do not vary at all: the scale is then
 """
 
 import math
-from typing import TYPE_CHECKING
 
 from paretoguard.compiler.jit import inner
-from paretoguard.engine.arrays import Space
-
-if TYPE_CHECKING:
-    from paretoguard.engine.state import State
+from paretoguard.engine.arrays import ProblemArrays
+from paretoguard.engine.state import State
 
 LEAST_PULLS = 30
 NEVER = 1e-9  # by how much evidence falls short where results do not vary: other arms are more urgent
@@ -32,9 +29,9 @@ def pair_too_early(n: int, m: int) -> float:
 
 
 @inner
-def variance(space: Space, state: "State", i: int, c: int) -> float:
+def variance(problem: ProblemArrays, state: State, i: int, c: int) -> float:
     """Of coordinate c of arm i, in engine units; +inf while nothing is known of it."""
-    if state.covariance.shape[1] == 0 or space.learnt[c] == 0:
+    if state.covariance.shape[1] == 0 or problem.learnt[c] == 0:
         return 1.0
     found = state.covariance[i, c, c]
     known = state.counts[i] >= LEAST_PULLS and found > NO_SPREAD * state.means[i, c] * state.means[i, c]
@@ -42,13 +39,13 @@ def variance(space: Space, state: "State", i: int, c: int) -> float:
 
 
 @inner
-def row_scale(space: Space, state: "State", i: int, row: int) -> float:
+def row_scale(problem: ProblemArrays, state: State, i: int, row: int) -> float:
     """Standard deviation along a noisy row of the constraints."""
-    if state.covariance.shape[1] == 0 or space.row_learnt[row] == 0:
-        return float(space.row_sigma[row])
-    A = space.region.A
+    if state.covariance.shape[1] == 0 or problem.row_learnt[row] == 0:
+        return float(problem.row_sigma[row])
+    A = problem.region.A
     found, rounding = 0.0, 0.0
-    for c in range(space.noisy):
+    for c in range(problem.noisy):
         a, mean, own = A[row, c], state.means[i, c], state.covariance[i, c, c]
         found += a * a * own
         rounding += a * a * (CANCELLED * own + NO_SPREAD * mean * mean)

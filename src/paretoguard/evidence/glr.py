@@ -10,16 +10,15 @@ with another answer, and the sharper sum over arms of 2 d log(4 + log N_i) for t
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar, NamedTuple
+from typing import ClassVar, NamedTuple
 
 from paretoguard.compiler.jit import inner
-from paretoguard.engine.arrays import Space
+from paretoguard.engine.arrays import ProblemArrays
 from paretoguard.engine.questions import Moment, moment, ratio_bar
+from paretoguard.engine.view import View
+from paretoguard.evidence.kind import Evidence
 from paretoguard.evidence.lil import threshold
 from paretoguard.evidence.widths import spread, use_widths
-
-if TYPE_CHECKING:
-    from paretoguard.engine.state import State
 
 
 class GlrLevels(NamedTuple):
@@ -32,7 +31,7 @@ class GlrLevels(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Glr:
+class Glr(Evidence):
     """Kaufmann and Koolen's deviation inequality for all means at once (finite-sample, independent objectives only)."""
 
     name: ClassVar[str] = "glr"
@@ -40,10 +39,9 @@ class Glr:
     if_independent: ClassVar[bool] = True
     basis: ClassVar[str] = "a deviation inequality of Kaufmann and Koolen (2021) for all means at once, at all times"
 
-    def fit(self, delta: float, space: Space) -> GlrLevels:
-        """The thresholds for one problem and one delta."""
-        size = space.arms * max(space.noisy, 1)
-        return GlrLevels(size * threshold(math.log(1.0 / delta) / size), space.arms, max(space.noisy, 1), 1.0)
+    def fit(self, delta: float, problem: ProblemArrays) -> GlrLevels:
+        size = problem.arms * max(problem.noisy, 1)
+        return GlrLevels(size * threshold(math.log(1.0 / delta) / size), problem.arms, max(problem.noisy, 1), 1.0)
 
 
 @moment.register(GlrLevels)
@@ -54,7 +52,8 @@ def _moment(evidence: GlrLevels, t: int) -> Moment:
 
 
 @spread.register(GlrLevels)
-def _spread(evidence: GlrLevels, state: "State", i: int, j: int) -> float:
+def _spread(view: View, i: int, j: int) -> float:
+    state = view.state
     return math.sqrt(state.inverse[i] + state.inverse[j])
 
 
@@ -62,15 +61,17 @@ use_widths(GlrLevels)
 
 
 @inner
-def needed(evidence: GlrLevels, state: "State") -> float:
+def needed(view: View) -> float:
     """What the weighted distance to another answer must exceed."""
+    evidence = view.evidence
     growth = 0.0
     for i in range(evidence.arms):
-        growth += math.log(4.0 + math.log(float(state.counts[i])))
+        growth += math.log(4.0 + math.log(float(view.state.counts[i])))
     return evidence.constant + 2.0 * evidence.noisy * growth
 
 
 @ratio_bar.register(GlrLevels)
-def _ratio_bar(evidence: GlrLevels, now: Moment, space: Space, state: "State") -> float:
+def _ratio_bar(view: View) -> float:
     """As of `practical`: squares are added up over objectives that are independent."""
-    return needed(evidence, state) if space.independent or space.noisy < 2 else math.inf
+    problem = view.problem
+    return needed(view) if problem.independent or problem.noisy < 2 else math.inf

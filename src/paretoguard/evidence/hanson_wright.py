@@ -8,13 +8,14 @@ import math
 from dataclasses import dataclass
 from typing import ClassVar
 
-from paretoguard.engine.arrays import Space
+from paretoguard.engine.arrays import ProblemArrays
 from paretoguard.errors import SettingsError
+from paretoguard.evidence.kind import Evidence
 from paretoguard.evidence.theorem import K1, TheoremLevels
 
 
 @dataclass(frozen=True)
-class HansonWright:
+class HansonWright(Evidence):
     """The paper's thresholds for Gaussian noise of known covariance (finite-sample guarantee)."""
 
     name: ClassVar[str] = "hanson-wright"
@@ -22,17 +23,16 @@ class HansonWright:
     any_order: ClassVar[bool] = True  # each arm is bounded apart from the others
     basis: ClassVar[str] = "the paper's Theorem, with the norm of a Gaussian vector of known covariance"
 
-    def fit(self, delta: float, space: Space) -> TheoremLevels:
-        """The thresholds for one problem and one delta."""
-        if not space.gaussian:
+    def fit(self, delta: float, problem: ProblemArrays) -> TheoremLevels:
+        if not problem.gaussian:
             raise SettingsError(
                 "evidence 'hanson-wright' is for Gaussian noise of known covariance: declare every noisy objective "
                 "Gaussian, and dependence 'independent' or a covariance; or use 'certified'"
             )
-        K, d = space.arms, max(space.noisy, 1)
+        K, d = problem.arms, max(problem.noisy, 1)
         return TheoremLevels(
             math.log(4.0 * K1 * K * d / delta),
             math.log(2.0 * K1 * K / delta),
-            math.sqrt(d) / space.sigma_u,
-            space.sigma_u,
+            math.sqrt(d) / problem.sigma_u,
+            problem.sigma_u,
         )

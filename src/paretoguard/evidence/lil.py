@@ -9,19 +9,19 @@ With C = C_G and r(N) = 2 log(4 + log N):
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar, NamedTuple
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 from numpy import float64
 from numpy.typing import NDArray
 
-from paretoguard.engine.arrays import Space
+from paretoguard.engine.arrays import ProblemArrays
 from paretoguard.engine.feasibility import eta_of
 from paretoguard.engine.questions import Moment, moment, prepare, radius, row_radius, weigh
+from paretoguard.engine.state import State
+from paretoguard.engine.view import View
+from paretoguard.evidence.kind import Evidence
 from paretoguard.evidence.widths import spread, use_widths
-
-if TYPE_CHECKING:
-    from paretoguard.engine.state import State
 
 
 def threshold(x: float) -> float:
@@ -57,17 +57,16 @@ class LilLevels(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Lil:
+class Lil(Evidence):
     """Thresholds of Kaufmann and Koolen (2021) (finite-sample guarantee for sub-Gaussian noise)."""
 
     name: ClassVar[str] = "lil"
     guarantee: ClassVar[str] = "finite-sample"
     basis: ClassVar[str] = "deviation inequalities of Kaufmann and Koolen (2021), valid at all times at once"
 
-    def fit(self, delta: float, space: Space) -> LilLevels:
-        """The thresholds for one problem and one delta."""
-        K, d = space.arms, max(space.noisy, 1)
-        if space.independent:
+    def fit(self, delta: float, problem: ProblemArrays) -> LilLevels:
+        K, d = problem.arms, max(problem.noisy, 1)
+        if problem.independent:
             row_constant, row_factor, sigma_u = d * threshold(math.log(2 * K / delta) / d), float(d), 1.0
         else:
             row_constant, row_factor, sigma_u = threshold(math.log(2 * K * d / delta)), 1.0, math.sqrt(d)
@@ -87,12 +86,13 @@ def _moment(evidence: LilLevels, t: int) -> Moment:
 
 
 @prepare.register(LilLevels)
-def _prepare(evidence: LilLevels, state: "State", i: int) -> None:
+def _prepare(evidence: LilLevels, state: State, i: int) -> None:
     evidence.growth[i] = 2.0 * math.log(4.0 + math.log(max(state.counts[i], 1)))
 
 
 @spread.register(LilLevels)
-def _spread(evidence: LilLevels, state: "State", i: int, j: int) -> float:
+def _spread(view: View, i: int, j: int) -> float:
+    evidence, state = view.evidence, view.state
     required = evidence.pair_constant + evidence.growth[i] + evidence.growth[j]
     return math.sqrt(required * (state.inverse[i] + state.inverse[j]))
 
@@ -101,17 +101,20 @@ use_widths(LilLevels)
 
 
 @weigh.register(LilLevels)
-def _weigh(evidence: LilLevels, space: Space, state: "State", i: int) -> float:
-    away = eta_of(space, state, i) / evidence.sigma_u
+def _weigh(view: View, i: int) -> float:
+    evidence, state = view.evidence, view.state
+    away = eta_of(view.problem, state, i) / evidence.sigma_u
     return 0.5 * state.counts[i] * away * away - evidence.row_factor * evidence.growth[i]
 
 
 @radius.register(LilLevels)
-def _radius(evidence: LilLevels, now: Moment, space: Space, state: "State", i: int, c: int) -> float:
-    return math.sqrt(2.0 * (evidence.limit_constant + evidence.growth[i])) * state.root[i]
+def _radius(view: View, i: int, c: int) -> float:
+    evidence = view.evidence
+    return math.sqrt(2.0 * (evidence.limit_constant + evidence.growth[i])) * view.state.root[i]
 
 
 @row_radius.register(LilLevels)
-def _row_radius(evidence: LilLevels, now: Moment, space: Space, state: "State", i: int, row: int) -> float:
+def _row_radius(view: View, i: int, row: int) -> float:
+    evidence = view.evidence
     required = evidence.row_constant + evidence.row_factor * evidence.growth[i]
-    return evidence.sigma_u * math.sqrt(2.0 * required) * state.root[i]
+    return evidence.sigma_u * math.sqrt(2.0 * required) * view.state.root[i]

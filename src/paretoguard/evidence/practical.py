@@ -6,18 +6,17 @@ The paper writes log(log(t)/delta), which is not defined at t = 1 and can be neg
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar, NamedTuple
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 from numpy import float64
 from numpy.typing import NDArray
 
-from paretoguard.engine.arrays import Space
+from paretoguard.engine.arrays import ProblemArrays
 from paretoguard.engine.questions import Moment, moment, ratio_bar
+from paretoguard.engine.view import View
+from paretoguard.evidence.kind import Evidence
 from paretoguard.evidence.widths import spread, use_widths
-
-if TYPE_CHECKING:
-    from paretoguard.engine.state import State
 
 KEPT = 2**18  # thresholds; memory is taken only as far as they are asked for
 
@@ -31,15 +30,14 @@ class PracticalLevels(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Practical:
+class Practical(Evidence):
     """The paper's experimental thresholds (heuristic: no theorem licenses them)."""
 
     name: ClassVar[str] = "practical"
     guarantee: ClassVar[str] = "heuristic"
     basis: ClassVar[str] = "the thresholds of the paper's experiments: no theorem bounds their error"
 
-    def fit(self, delta: float, space: Space) -> PracticalLevels:
-        """The thresholds for one problem and one delta."""
+    def fit(self, delta: float, problem: ProblemArrays) -> PracticalLevels:
         return PracticalLevels(delta, 1.0, np.zeros(KEPT))
 
 
@@ -54,14 +52,16 @@ def _moment(evidence: PracticalLevels, t: int) -> Moment:
 
 
 @spread.register(PracticalLevels)
-def _spread(evidence: PracticalLevels, state: "State", i: int, j: int) -> float:
+def _spread(view: View, i: int, j: int) -> float:
+    state = view.state
     return math.sqrt(state.inverse[i] + state.inverse[j])
 
 
 @ratio_bar.register(PracticalLevels)
-def _ratio_bar(evidence: PracticalLevels, now: Moment, space: Space, state: "State") -> float:
+def _ratio_bar(view: View) -> float:
     """Where objectives are independent, squared distances may be added up over them."""
-    return now.bar if space.independent or space.noisy < 2 else math.inf
+    problem = view.problem
+    return view.now.bar if problem.independent or problem.noisy < 2 else math.inf
 
 
 use_widths(PracticalLevels)

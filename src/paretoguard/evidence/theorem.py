@@ -7,14 +7,13 @@ k1 > 1 + 1/(alpha - 1): the smallest that still leave room are taken. sigma_u fo
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar, NamedTuple
+from typing import ClassVar, NamedTuple
 
-from paretoguard.engine.arrays import Space
+from paretoguard.engine.arrays import ProblemArrays
 from paretoguard.engine.questions import Moment, moment
+from paretoguard.engine.view import View
+from paretoguard.evidence.kind import Evidence
 from paretoguard.evidence.widths import spread, use_widths
-
-if TYPE_CHECKING:
-    from paretoguard.engine.state import State
 
 ALPHA = 2.01
 K1 = 1.0 + 1.0 / (ALPHA - 1.0) + 1e-9
@@ -30,7 +29,7 @@ class TheoremLevels(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Theorem:
+class Theorem(Evidence):
     """The paper's proven thresholds (finite-sample guarantee for sub-Gaussian noise)."""
 
     name: ClassVar[str] = "theorem"
@@ -38,11 +37,10 @@ class Theorem:
     any_order: ClassVar[bool] = True  # each arm is bounded apart from the others
     basis: ClassVar[str] = "the paper's Theorem (Kone, Kaufmann, Richert 2025)"
 
-    def fit(self, delta: float, space: Space) -> TheoremLevels:
-        """The thresholds for one problem and one delta."""
-        base = math.log(4.0 * K1 * space.arms / delta)
-        d = space.objectives
-        return TheoremLevels(base + math.log(d), base + d * math.log(5.0), 0.0, space.sigma_u)
+    def fit(self, delta: float, problem: ProblemArrays) -> TheoremLevels:
+        base = math.log(4.0 * K1 * problem.arms / delta)
+        d = problem.objectives
+        return TheoremLevels(base + math.log(d), base + d * math.log(5.0), 0.0, problem.sigma_u)
 
 
 @moment.register(TheoremLevels)
@@ -56,7 +54,8 @@ def _moment(evidence: TheoremLevels, t: int) -> Moment:
 
 
 @spread.register(TheoremLevels)
-def _spread(evidence: TheoremLevels, state: "State", i: int, j: int) -> float:
+def _spread(view: View, i: int, j: int) -> float:
+    state = view.state
     return state.root[i] + state.root[j]
 
 

@@ -7,14 +7,11 @@ and `spread`, holds `sigma_u` in its kernel record, and calls `use_widths`.
 """
 
 import math
-from typing import TYPE_CHECKING, Any, NamedTuple
 
 from paretoguard.compiler.jit import part
-from paretoguard.engine.arrays import Space
 from paretoguard.engine.dominance import best_lead, least_gain
 from paretoguard.engine.feasibility import eta_of
 from paretoguard.engine.questions import (
-    Moment,
     dominated,
     most_dominated,
     pair_radius,
@@ -23,44 +20,42 @@ from paretoguard.engine.questions import (
     undominated,
     weigh,
 )
-
-if TYPE_CHECKING:
-    from paretoguard.engine.state import State
+from paretoguard.engine.view import View
 
 
 @part
-def spread(evidence: NamedTuple, state: "State", i: int, j: int) -> float:
+def spread(view: View, i: int, j: int) -> float:
     """How the width of a pair depends on the counts of its two arms."""
-    raise TypeError(f"evidence {type(evidence).__name__} has no registered `spread`")
 
 
-def _weigh(evidence: Any, space: Space, state: "State", i: int) -> float:
-    eta = eta_of(space, state, i)
+def _weigh(view: View, i: int) -> float:
+    evidence, state = view.evidence, view.state
+    eta = eta_of(view.problem, state, i)
     return state.counts[i] * eta * eta / (2.0 * evidence.sigma_u * evidence.sigma_u)
 
 
-def _dominated(evidence: Any, now: Moment, space: Space, state: "State", i: int, j: int) -> float:
-    return least_gain(space, state, i, j) - now.scale * spread(evidence, state, i, j)
+def _dominated(view: View, i: int, j: int) -> float:
+    return least_gain(view.problem, view.state, i, j) - view.now.scale * spread(view, i, j)
 
 
-def _most_dominated(evidence: Any, space: Space, state: "State", i: int, j: int) -> float:
-    return least_gain(space, state, i, j)
+def _most_dominated(view: View, i: int, j: int) -> float:
+    return least_gain(view.problem, view.state, i, j)
 
 
-def _undominated(evidence: Any, now: Moment, space: Space, state: "State", i: int, j: int) -> float:
-    return best_lead(space, state, i, j) - now.scale * spread(evidence, state, i, j)
+def _undominated(view: View, i: int, j: int) -> float:
+    return best_lead(view.problem, view.state, i, j) - view.now.scale * spread(view, i, j)
 
 
-def _radius(evidence: Any, now: Moment, space: Space, state: "State", i: int, c: int) -> float:
-    return now.scale * state.root[i]
+def _radius(view: View, i: int, c: int) -> float:
+    return view.now.scale * view.state.root[i]
 
 
-def _row_radius(evidence: Any, now: Moment, space: Space, state: "State", i: int, row: int) -> float:
-    return evidence.sigma_u * math.sqrt(2.0 * now.bar) * state.root[i]
+def _row_radius(view: View, i: int, row: int) -> float:
+    return view.evidence.sigma_u * math.sqrt(2.0 * view.now.bar) * view.state.root[i]
 
 
-def _pair_radius(evidence: Any, now: Moment, state: "State", i: int, j: int) -> float:
-    return now.scale * spread(evidence, state, i, j)
+def _pair_radius(view: View, i: int, j: int) -> float:
+    return view.now.scale * spread(view, i, j)
 
 
 def use_widths(record: type) -> None:

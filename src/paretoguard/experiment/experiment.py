@@ -3,27 +3,28 @@
 import platform
 import threading
 import time
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any, NamedTuple
 
 import numba
 import numpy as np
 
+from paretoguard.algorithms import Algorithm
 from paretoguard.compiler.gc_pause import without_collecting
 from paretoguard.errors import LedgerError, ParetoguardError, SampleError, SettingsError
+from paretoguard.evidence import Evidence
 from paretoguard.experiment import labels
-from paretoguard.experiment.events import ASKED, CREATED, EXPIRED, NOTED, RETRACTED, START, Draft, Event, first_break
+from paretoguard.experiment.events import CREATED, EXPIRED, NOTED, RETRACTED, START, Draft, Event, first_break
 from paretoguard.experiment.ledger_state import LATE, WITHDRAWN, Fold
 from paretoguard.experiment.memory import MemoryStorage
-from paretoguard.experiment.recording import Given, Told, check_tellable, find_slot, record
+from paretoguard.experiment.recording import Given, Recorder, Told, check_tellable, find_slot
 from paretoguard.experiment.storage import DEFAULT, Storage, checked_name, open_storage
-from paretoguard.experiment.writer import Writer, note_end
 from paretoguard.files.problem_file import ProblemFile, dumps
 from paretoguard.problem import Problem
 from paretoguard.trial import checks, registry
+from paretoguard.trial.setup import Setup
 from paretoguard.trial.tickets import Ticket
-from paretoguard.trial.trial import Trial
 from paretoguard.verdict import Result, Verdict
 from paretoguard.version import __version__
 
@@ -78,8 +79,8 @@ class Experiment:
         *,
         delta: float = 0.05,
         storage: str | Storage = DEFAULT,
-        algorithm: str | registry.Algorithm = registry.DEFAULT_ALGORITHM,
-        evidence: str | registry.Evidence = registry.DEFAULT_EVIDENCE,
+        algorithm: str | Algorithm = registry.DEFAULT_ALGORITHM,
+        evidence: str | Evidence = registry.DEFAULT_EVIDENCE,
         budget: int | None = None,
         seed: int = 0,
         order: str | None = None,
@@ -94,18 +95,19 @@ class Experiment:
         with every answer; with a `doubt`, which says why, answers are heuristic.
         """
         chosen = {"delta": delta, "algorithm": algorithm, "evidence": evidence, "budget": budget, "seed": seed}
-        trial = Trial(problem, order=order, **chosen)  # type: ignore[arg-type]
+        setup = Setup.of(problem, order=order, **chosen)  # type: ignore[arg-type]
+        setup.engine()  # raises where the parts do not go with the problem
         check_tellable(problem)
         data = {
             "name": checked_name(name),
             "problem": dumps(ProblemFile(problem)),
-            "delta": trial.delta,
-            "algorithm": registry.label(trial.algorithm),
-            "evidence": registry.label(trial.evidence),
-            "budget": None if budget is None else trial.budget,
-            "seed": int(seed),
-            "order": trial.order,
-            "ticket_seconds": _checked_seconds(ticket_seconds, trial.order),
+            "delta": setup.delta,
+            "algorithm": registry.label(setup.algorithm),
+            "evidence": registry.label(setup.evidence),
+            "budget": None if budget is None else setup.budget,
+            "seed": setup.seed,
+            "order": setup.order,
+            "ticket_seconds": _checked_seconds(ticket_seconds, setup.order),
             "program": __version__,
             "versions": {"python": platform.python_version(), "numpy": np.__version__, "numba": numba.__version__},
         }
@@ -146,20 +148,17 @@ class Experiment:
         checks.check_count(n, "n", "how many arms to ask for", MOST_AT_ONCE)
         issued: list[Ticket] = []
 
-        def make(fold: Fold, write: Writer) -> None:
+        def make(recorder: Recorder) -> None:
             issued.clear()
-            overdue = [k for k, slot in fold.open.items() if slot.expires is not None and slot.expires <= write.now]
+            fold, now = recorder.fold, recorder.now
+            overdue = [k for k, slot in fold.open.items() if slot.expires is not None and slot.expires <= now]
             for first in range(0, len(overdue), MOST_IDS):
-                write(EXPIRED, {"ids": overdue[first : first + MOST_IDS]})
+                recorder.write(EXPIRED, {"ids": overdue[first : first + MOST_IDS]})
             seconds, at_once = fold.settings["ticket_seconds"], max(1, MOST_CHARACTERS // _longest_name(fold.problem))
-            expires = None if seconds is None else write.now + seconds
-            for wanted in (min(at_once, n - done) for done in range(0, n, at_once)):
-                if arms := fold.trial.peek(wanted):
-                    first = len(fold.slots)
-                    write(ASKED, {"arms": arms} | ({} if expires is None else {"expires": expires}))
-                    issued.extend(Ticket(first + k, arm, expires) for k, arm in enumerate(arms))
+            for done in range(0, n, at_once):
+                issued.extend(recorder.ask(min(at_once, n - done), seconds))
             if not issued:
-                note_end(fold, write)
+                recorder.note_end()
 
         self._change(make)
         return issued
@@ -196,12 +195,12 @@ class Experiment:
         """
         given, told, wrong = [Given(*one) for one in results], list[Told](), dict[int, ParetoguardError]()
 
-        def make(fold: Fold, write: Writer) -> None:
+        def make(recorder: Recorder) -> None:
             told.clear()
             wrong.clear()
             for place, one in enumerate(given):
                 try:
-                    told.append(record(fold, write, one))
+                    told.append(recorder.tell(one))
                 except (SampleError, SettingsError) as error:
                     if refused is None:
                         raise
@@ -209,7 +208,7 @@ class Experiment:
             if wrong and atomic:
                 raise _RefusedError
             if told:
-                note_end(fold, write)
+                recorder.note_end()
 
         try:
             self._change(make)
@@ -228,27 +227,27 @@ class Experiment:
             given = number.id if isinstance(number, Ticket) else number
             raise SettingsError(f"the reason is {reason!r}, expected a text: why is result {given} left out?")
 
-        def make(fold: Fold, write: Writer) -> None:
-            chosen, slot = find_slot(fold, number, of_any=True)
+        def make(recorder: Recorder) -> None:
+            chosen, slot = find_slot(recorder.fold, number, of_any=True)
             if isinstance(number, Ticket) and number.arm != slot.arm:
                 raise SettingsError(f"ticket {chosen} is for {slot.arm!r}, got one for {number.arm!r}")
             if slot.state == WITHDRAWN:
                 raise SettingsError(f"result {chosen} ({slot.arm}) has been retracted already")
-            write(RETRACTED, {"id": chosen, "arm": slot.arm, "reason": reason.strip(), "blind": bool(blind)})
+            recorder.write(RETRACTED, {"id": chosen, "arm": slot.arm, "reason": reason.strip(), "blind": bool(blind)})
 
         self._change(make)
 
     def note(self, about: str, **facts: Any) -> None:
         """Record what reports should tell, and what changes no answer: how measurements were made, and which failed."""
-        self._change(lambda fold, write: write(NOTED, {"about": about, **facts}))
+        self._change(lambda recorder: recorder.write(NOTED, {"about": about, **facts}))
 
     # --- what reads it -----------------------------------------------------------------------------------------------
 
     def result(self) -> Result:
         """The answer, or what is certain so far."""
         with self._now() as fold:
-            fold.trial.look()
-            return labels.relabelled(fold, fold.trial.result())
+            fold.session.look()
+            return labels.relabelled(fold, fold.session.result())
 
     def verdicts(self) -> dict[str, Verdict]:
         """Each arm's verdict."""
@@ -257,12 +256,17 @@ class Experiment:
     def since(self) -> dict[str, int]:
         """After how many samples the verdicts that are kept for good were certain first."""
         with self._now() as fold:
-            return fold.trial.since()
+            return fold.session.since()
+
+    def rehearse(self) -> None:
+        """Compile what is needed to the end: so that nobody waits for it later."""
+        with self._now() as fold:
+            fold.session.rehearse()
 
     def status(self) -> Status:
         """Where the experiment stands."""
         with self._now() as fold:
-            fold.trial.look()
+            fold.session.look()
             return _status(self.name, fold)
 
     def pending(self) -> list[Ticket]:
@@ -340,24 +344,22 @@ class Experiment:
             known.apply(entry, seal)
         return known
 
-    def _change(self, make: Any) -> None:
-        """Let `make(fold, write)` add events to the ledger, after all others; if that fails nothing has changed."""
+    def _change(self, make: Callable[[Recorder], object]) -> None:
+        """Let `make` add events to the ledger, after all others; if that fails nothing has changed."""
         with self._turn:
             if self._known is None:  # before the lock: others need wait neither for this nor for the compiler
-                self._fold().trial.look()
+                self._fold().session.look()
             assert self._known is not None
-            fold = self._known
-            self._known, drafts = None, list[Draft]()  # until all is on disk: it may be ahead of the ledger
+            known, recorders = self._known, list[Recorder]()
+            self._known = None  # until all is on disk: it may be ahead of the ledger
 
             def draft(events: list[Event]) -> list[Draft]:
-                nonlocal fold, drafts
-                fold = self._caught_up(fold, events)
-                write = Writer(fold)
-                make(fold, write)
-                drafts = write.drafts
-                return drafts
+                recorders.append(Recorder(self._caught_up(known, events)))
+                make(recorders[-1])
+                return recorders[-1].drafts
 
-            added = self.storage.append(self.name, fold.sequence - 1, draft)
+            added = self.storage.append(self.name, known.sequence - 1, draft)
+            fold, drafts = recorders[-1].fold, recorders[-1].drafts
             if added:
                 fold.hash = added[-1].hash
             if all(draft.kind != RETRACTED for draft in drafts):  # else all is folded anew, without the result
@@ -382,12 +384,12 @@ def _longest_name(problem: Problem) -> int:
 
 def _status(name: str, fold: Fold) -> Status:
     states = [slot.state for slot in fold.slots]
-    answered, spent = fold.trial.answered, fold.trial.samples >= fold.trial.budget
+    session = fold.session
     return Status(
         name=name,
-        samples=fold.trial.samples,
-        done=answered or spent,
-        stopped="answered" if answered else "budget" if spent else "open",
+        samples=session.samples,
+        done=session.answered or session.spent,
+        stopped="answered" if session.answered else "budget" if session.spent else "open",
         pending=len(fold.open),
         partial=sum(bool(slot.values) for slot in fold.open.values()),
         expired=states.count(LATE),
@@ -395,7 +397,7 @@ def _status(name: str, fold: Fold) -> Status:
         sequence=fold.sequence,
         hash=fold.hash,
         guarantee=labels.guarantee(fold),
-        held=fold.trial.held,
+        held=session.held,
     )
 
 

@@ -15,7 +15,7 @@ def guarantee(fold: Fold) -> str:
     if fold.broken:
         return CHANGED
     is_blind = all(data["blind"] for data in fold.retracted.values())
-    return fold.trial.guarantee if is_blind and not fold.settings.get("doubt") else vocabulary.HEURISTIC
+    return fold.session.setup.guarantee if is_blind and not fold.settings.get("doubt") else vocabulary.HEURISTIC
 
 
 def relabelled(fold: Fold, result: Result) -> Result:

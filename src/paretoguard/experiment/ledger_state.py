@@ -1,10 +1,10 @@
-"""From the events of a ledger to the state of its experiment: a pure fold, through the same Trial as everything else.
+"""From the events of a ledger to the state of its experiment: a pure fold, through the same Session as everything else.
 
 Nothing is read from clocks here, and nothing is decided that an event does not record: whoever folds the same events
 has the same state, and so the same next decision.
 """
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
 from typing import Any, ClassVar
 
@@ -26,8 +26,9 @@ from paretoguard.experiment.events import (
 from paretoguard.experiment.keys import NEEDED, check_keys
 from paretoguard.files.problem_file import loads
 from paretoguard.problem import STATUSES, Problem
+from paretoguard.trial.session import Session
+from paretoguard.trial.setup import Setup
 from paretoguard.trial.tickets import Ticket
-from paretoguard.trial.trial import Trial
 
 LONG = 2_000  # events; from here on the engine works them in at once
 OPEN, LATE, COMPLETE, WITHDRAWN = "open", "expired", "complete", "retracted"
@@ -55,13 +56,13 @@ def _retractions(events: list[Event]) -> Iterator[Entry]:
 class Slot:
     """One result, from its ticket to its end."""
 
-    __slots__ = ("arm", "asked", "expires", "state", "told", "trial_ticket", "values")
+    __slots__ = ("arm", "asked", "expires", "state", "ticket", "told", "values")
 
-    def __init__(self, arm: str, expires: float | None, trial_ticket: Ticket | None) -> None:
+    def __init__(self, arm: str, expires: float | None, ticket: Ticket | None) -> None:
         self.arm = arm
-        self.asked = trial_ticket is not None
+        self.asked = ticket is not None
         self.expires = expires
-        self.trial_ticket = trial_ticket  # while the trial waits for it
+        self.ticket = ticket  # of the session, while it waits for the result
         self.values: dict[str, float] = {}  # so far
         self.state = OPEN
         self.told = 0  # the event that told it last
@@ -83,7 +84,7 @@ class Fold:
         with _as_ledger_errors("event 1 (created) cannot be worked in"):
             check_keys(first)
             self.problem: Problem = loads(self.settings["problem"], "the problem in the ledger").problem
-            self.trial = self._trial()
+            self.session = self._session()
         self._objectives = len(self.problem.objectives)
         self.slots: list[Slot] = []
         self.open: dict[int, Slot] = {}  # those without their whole result
@@ -94,15 +95,15 @@ class Fold:
         self.sequence, self.hash, self.time = 0, START, 0.0
         with (
             _as_ledger_errors("the results in this ledger cannot be counted"),
-            self.trial.replaying() if len(events) > LONG else nullcontext(),
+            self.session.replaying() if len(events) > LONG else nullcontext(),
         ):
             for event, entry in zip(events, read_all(events), strict=True):
                 self.apply(entry, event.hash)
 
-    def _trial(self) -> Trial:
+    def _session(self) -> Session:
         given = self.settings
         chosen = {key: given[key] for key in ("delta", "algorithm", "evidence", "budget", "seed", "order")}
-        return Trial(self.problem, **chosen)
+        return Session(Setup.of(self.problem, **chosen))
 
     def apply(self, entry: Entry, seal: str) -> None:
         """Work in the next event."""
@@ -128,11 +129,15 @@ class Fold:
         arms, expires = data["arms"], data.get("expires")
         if type(arms) is not list or (expires is not None and type(expires) not in (float, int)):
             raise TypeError(f"it says {data}, expected a list of arms, and seconds")
-        self.stopped = None
-        if "program" in data:
-            self.program = data["program"]
-        for ticket in self.trial.asked(arms):
+        self.issue(self.session.asked(arms), data)
+
+    def issue(self, tickets: Sequence[Ticket], data: Mapping[str, Any]) -> list[Ticket]:
+        """Work in the tickets that the session gave; return them with their numbers on the ledger."""
+        self.stopped, self.program = None, data.get("program", self.program)
+        expires, first = data.get("expires"), len(self.slots)
+        for ticket in tickets:
             self._add(Slot(ticket.arm, expires, ticket))
+        return [Ticket(first + k, ticket.arm, expires) for k, ticket in enumerate(tickets)]
 
     def _add(self, slot: Slot) -> None:
         self.open[len(self.slots)] = slot
@@ -165,32 +170,30 @@ class Fold:
         if len(slot.values) < self._objectives:
             self.problem.part(arm, values)
             return
-        slot.state, ticket = COMPLETE, slot.trial_ticket
-        slot.trial_ticket = None
+        slot.state, ticket, slot.ticket = COMPLETE, slot.ticket, None
         self.open.pop(number, None)
         if number in self.retracted:
             slot.state = WITHDRAWN
             if ticket is not None:
-                self.trial.drop(ticket, for_good=True)
+                self.session.drop(ticket, for_good=True)
         else:
-            self.trial.told(slot.arm if ticket is None else ticket, slot.values)
+            self.session.told(slot.arm if ticket is None else ticket, slot.values)
 
     def _expired(self, entry: Entry) -> None:
         for number in entry.data["ids"]:
             slot = self._slot(number)
-            slot.state, ticket = LATE, slot.trial_ticket
-            slot.trial_ticket = None
+            slot.state, ticket, slot.ticket = LATE, slot.ticket, None
             self.open.pop(number, None)
             if ticket is not None:
-                self.trial.drop(ticket)
+                self.session.drop(ticket)
 
     def _retracted(self, entry: Entry) -> None:
         """A result that counted was left out from the start; one that did not may still be waited for."""
         slot = self._slot(entry.data["id"])
         self.stopped = None
-        if slot.trial_ticket is not None:
-            self.trial.drop(slot.trial_ticket, for_good=True)
-        slot.state, slot.trial_ticket = WITHDRAWN, None
+        if slot.ticket is not None:
+            self.session.drop(slot.ticket, for_good=True)
+        slot.state, slot.ticket = WITHDRAWN, None
         self.open.pop(entry.data["id"], None)
 
     def _noted(self, entry: Entry) -> None:

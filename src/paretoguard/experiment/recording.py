@@ -1,15 +1,16 @@
-"""Results from outside: checked before anything is recorded."""
+"""What is recorded on a ledger: events drafted from decisions and from results, which are checked first."""
 
+import time
 from collections.abc import Mapping
 from numbers import Integral
 from typing import Any, NamedTuple
 
 from paretoguard.errors import SampleError, SettingsError
-from paretoguard.experiment.events import TOLD
+from paretoguard.experiment.events import ASKED, RETRACTED, START, STOPPED, TOLD, Draft, Entry
 from paretoguard.experiment.ledger_state import COMPLETE, OPEN, WITHDRAWN, Fold, Slot
-from paretoguard.experiment.writer import Writer
 from paretoguard.problem import Problem
 from paretoguard.trial.tickets import Ticket
+from paretoguard.version import __version__
 
 LONGEST_KEY = 200  # characters
 MOST_SHOWN = 20  # results in a message
@@ -43,40 +44,85 @@ class Given(NamedTuple):
     key: str | None = None
 
 
-def record(fold: Fold, write: Writer, given: Given) -> Told:
-    """Draft the event of a result that may be recorded; refuse any other."""
-    what = given.what if given.key is None else _known_by(fold, given)
-    if what is None:
-        return _unasked(fold, write, given)
-    number, slot = find_slot(fold, what)
-    for arm in (given.arm, what.arm if isinstance(what, Ticket) else None):
-        if arm is not None and arm != slot.arm:
-            named = f"ticket {number} is for" if given.key is None else f"the result {given.key!r} is of"
-            message = f"{named} {slot.arm!r}, got a result of {arm!r}"
+class Recorder:
+    """Drafts the events of one change, each worked into the state at once. Times never go back, whatever clocks do."""
+
+    def __init__(self, fold: Fold) -> None:
+        self.fold = fold
+        self.now = time.time()  # by this machine's clock: one that was wrong once must not count for ever
+        self.drafts: list[Draft] = []
+        self._time = max(self.now, fold.time)
+
+    def write(self, kind: str, data: dict[str, Any]) -> int:
+        """Draft an event and work it in; return its number."""
+        number, fold = self.fold.sequence + 1, self.fold
+        if kind == RETRACTED:  # that needs a new state
+            fold.sequence = number
+        else:
+            fold.apply(Entry(number, round(self._time, 6), kind, data), START)
+        self.drafts.append(Draft(kind, data, self._time))
+        return number
+
+    def ask(self, n: int, seconds: float | None) -> list[Ticket]:
+        """Ask the session for up to n arms and draft the event; return the tickets, good for so many seconds."""
+        tickets, fold = self.fold.session.ask(n), self.fold
+        if not tickets:
+            return []
+        data: dict[str, Any] = {"arms": [ticket.arm for ticket in tickets]}
+        if seconds is not None:
+            data["expires"] = self.now + seconds
+        data = self._signed(data)
+        fold.sequence, fold.time = fold.sequence + 1, round(self._time, 6)
+        self.drafts.append(Draft(ASKED, data, self._time))
+        return fold.issue(tickets, data)
+
+    def tell(self, given: Given) -> Told:
+        """Draft the event of a result that may be recorded; raise SampleError or SettingsError for any other."""
+        fold = self.fold
+        what = given.what if given.key is None else _known_by(fold, given)
+        if what is None:
+            return self._tell_unasked(given)
+        number, slot = find_slot(fold, what)
+        for arm in (given.arm, what.arm if isinstance(what, Ticket) else None):
+            if arm is not None and arm != slot.arm:
+                named = f"ticket {number} is for" if given.key is None else f"the result {given.key!r} is of"
+                message = f"{named} {slot.arm!r}, got a result of {arm!r}"
+                raise SampleError(message, arm=arm, values=given.values)
+        added = _news(fold, number, slot, _part(fold, slot.arm, given.values))
+        if not added:
+            return Told(slot.told, True, slot.state == COMPLETE, number, slot.state == WITHDRAWN)
+        whole = {**slot.values, **added}
+        if len(whole) == len(fold.problem.objectives):
+            fold.session.check(slot.arm if slot.ticket is None else slot.ticket, whole)
+        sequence = self.write(TOLD, {"id": number, "arm": slot.arm, "values": added})
+        return Told(sequence, False, slot.state == COMPLETE, number)
+
+    def _tell_unasked(self, given: Given) -> Told:
+        fold, arm = self.fold, given.arm
+        if arm is None:
+            raise SettingsError("neither a ticket nor an arm was given: whose result is it?")
+        part, number = _part(fold, arm, given.values), len(fold.slots)
+        if len(part) == len(fold.problem.objectives):
+            fold.session.check(arm, part)
+        elif fold.session.setup.order == "asked":
+            message = "results count in the order asked: without a ticket a result is told whole, not in parts"
             raise SampleError(message, arm=arm, values=given.values)
-    added = _news(fold, number, slot, _part(fold, slot.arm, given.values))
-    if not added:
-        return Told(slot.told, True, slot.state == COMPLETE, number, slot.state == WITHDRAWN)
-    whole = {**slot.values, **added}
-    if len(whole) == len(fold.problem.objectives):
-        fold.trial.check(slot.arm if slot.trial_ticket is None else slot.trial_ticket, whole)
-    sequence = write(TOLD, {"id": number, "arm": slot.arm, "values": added})
-    return Told(sequence, False, slot.state == COMPLETE, number)
+        data = {"id": number, "arm": arm, "values": part} | ({} if given.key is None else {"key": given.key})
+        return Told(self.write(TOLD, data), False, fold.slots[number].state == COMPLETE, number)
 
+    def note_end(self) -> None:
+        """Record that the answer was found, or the budget spent; and again where late results made it another."""
+        session, stopped = self.fold.session, self.fold.stopped
+        session.look()
+        if not (session.answered or session.spent):
+            return
+        why, statuses = "answered" if session.answered else "budget", session.statuses()
+        if stopped is None or (stopped["why"], stopped["statuses"]) != (why, statuses):
+            self.write(STOPPED, self._signed({"why": why, "samples": session.samples, "statuses": statuses}))
 
-def _unasked(fold: Fold, write: Writer, given: Given) -> Told:
-    """Draft the event of a result without a ticket."""
-    arm = given.arm
-    if arm is None:
-        raise SettingsError("neither a ticket nor an arm was given: whose result is it?")
-    part, number = _part(fold, arm, given.values), len(fold.slots)
-    if len(part) == len(fold.problem.objectives):
-        fold.trial.check(arm, part)
-    elif fold.trial.order == "asked":
-        message = "results count in the order asked: without a ticket a result is told whole, not in parts"
-        raise SampleError(message, arm=arm, values=given.values)
-    data = {"id": number, "arm": arm, "values": part} | ({} if given.key is None else {"key": given.key})
-    return Told(write(TOLD, data), False, fold.slots[number].state == COMPLETE, number)
+    def _signed(self, data: dict[str, Any]) -> dict[str, Any]:
+        """Return what was decided, with the program that decided it if that is another than before."""
+        return data if self.fold.program == __version__ else {**data, "program": __version__}
 
 
 def _known_by(fold: Fold, given: Given) -> int | None:
@@ -92,7 +138,7 @@ def _known_by(fold: Fold, given: Given) -> int | None:
 def _part(fold: Fold, arm: str, values: Any) -> dict[str, float]:
     try:
         part = fold.problem.part(arm, values)
-        fold.trial.check_known(arm, part)
+        fold.session.check_known(arm, part)
         return part
     except ValueError as error:
         raise SampleError(str(error), arm=arm, values=values) from None
@@ -125,12 +171,18 @@ def _news(fold: Fold, number: int, slot: Slot, values: dict[str, float]) -> dict
     added = {name: value for name, value in values.items() if name not in slot.values}
     is_other = any(slot.values.get(name, value) != value for name, value in values.items())
     if slot.state == WITHDRAWN and (added or is_other):
-        instead = "" if fold.trial.order == "asked" else "; tell the right one without a ticket, or by a new key"
+        instead = (
+            "" if fold.session.setup.order == "asked" else "; tell the right one without a ticket, or by a new key"
+        )
         message = f"result {number} ({slot.arm}) was retracted: {fold.retracted[number]['reason']}{instead}"
         raise SampleError(message, arm=slot.arm, values=values)
     for name, value in values.items():
         if slot.values.get(name, value) != value:
-            instead = "" if fold.trial.order == "asked" else " and tell the right one without a ticket, or by a new key"
+            instead = (
+                ""
+                if fold.session.setup.order == "asked"
+                else " and tell the right one without a ticket, or by a new key"
+            )
             message = (
                 f"result {number} ({slot.arm}) has {name} = {slot.values[name]:.12g} already, got {value:.12g}; if the "
                 f"first was a mistake, retract it{instead}"

@@ -18,7 +18,7 @@ from paretoguard.problem.noise import Noise
 from paretoguard.race.ledger_notes import Failures, Run, read_failures, read_runs
 from paretoguard.simulation.evidence_growth import growth
 from paretoguard.simulation.trace import Growth
-from paretoguard.trial.trial import Trial
+from paretoguard.trial.setup import Setup
 from paretoguard.verdict import MARKS, UNDECIDED, Result, Verdict, show, show_interval
 from paretoguard.version import __version__
 from paretoguard.vocabulary import ASYMPTOTIC, FINITE_SAMPLE, HEURISTIC
@@ -122,7 +122,7 @@ def read(name: str, storage: Storage) -> Facts:
         result=result,
         status=experiment.status(),
         since=since,
-        grown=growth(Trial(problem, **how), results, result, since),
+        grown=growth(Setup.of(problem, **how), results, result, since),
         settings=settings,
         retractions=_retractions(entries),
         failures=read_failures(entries),

@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from paretoguard.engine.arrays import Space
+from paretoguard.engine.arrays import ProblemArrays
 from paretoguard.evidence.practical import Practical, PracticalLevels
 from paretoguard.papers.outcome import Effort, Line, Outcome, as_written
 from paretoguard.papers.pictures import draw_choices
@@ -43,9 +43,9 @@ class Wider(Practical):
     factor: float = 1.0
     name: ClassVar[str] = "practical-wider"
 
-    def fit(self, delta: float, space: Space) -> PracticalLevels:
+    def fit(self, delta: float, problem: ProblemArrays) -> PracticalLevels:
         """The thresholds for one problem and one delta."""
-        return super().fit(delta, space)._replace(sigma_u=math.sqrt(self.factor))
+        return super().fit(delta, problem)._replace(sigma_u=math.sqrt(self.factor))
 
 
 def reproduce(effort: Effort) -> Outcome:

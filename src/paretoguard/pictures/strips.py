@@ -7,12 +7,12 @@ import numpy as np
 from numpy import float64, int64
 from numpy.typing import NDArray
 
-from paretoguard.engine.certify import OPTIMAL as OPTIMAL_CODE
 from paretoguard.pictures.palette import QUIET, shades, small_marks
 from paretoguard.pictures.text_placement import short
 from paretoguard.problem import STATUSES
 from paretoguard.simulation.trace import Growth
 from paretoguard.verdict import OPTIMAL
+from paretoguard.vocabulary import OPTIMAL as OPTIMAL_CODE
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -15,7 +15,7 @@ import numpy as np
 from numpy import bool_, float64
 from numpy.typing import ArrayLike, NDArray
 
-from paretoguard.engine.arrays import Space
+from paretoguard.engine.arrays import ProblemArrays
 from paretoguard.errors import ProblemError
 from paretoguard.problem.constraints import (
     Constraint,
@@ -202,7 +202,7 @@ class Problem:
         """The noisy objectives whose scale is not declared."""
         return tuple(name for name, model in self.noise.items() if math.isnan(model.sigma))
 
-    def space(self) -> Space:
+    def space(self) -> ProblemArrays:
         """The problem in engine units; engine value of objective order[c] = user's value * scale[c]."""
         return self._units.space
 

@@ -11,7 +11,7 @@ import numpy as np
 from numpy import float64, int64, uint8
 from numpy.typing import NDArray
 
-from paretoguard.engine.arrays import Space
+from paretoguard.engine.arrays import ProblemArrays
 from paretoguard.engine.bets import Ranges, bets
 from paretoguard.errors import ProblemError
 from paretoguard.geometry.polyhedron import polyhedron
@@ -34,7 +34,7 @@ class EngineRow(NamedTuple):
 class Units(NamedTuple):
     """A problem in engine units, and the way back: `rows` lists the noisy rows, then the exact ones."""
 
-    space: Space
+    space: ProblemArrays
     rows: tuple[EngineRow, ...]
 
 
@@ -73,7 +73,7 @@ def to_engine(
     needed = ~implied(rows, bounds)[noisy_rows]
     row_group = np.full(len(noisy_rows), -1, dtype=int64)
     row_group[needed] = groups(rows[noisy_rows[needed], :noisy] != 0)
-    space = Space(
+    space = ProblemArrays(
         arms=arms,
         objectives=len(noise),
         noisy=noisy,

@@ -7,18 +7,15 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy import float64, int64, uint8
 
-from paretoguard.engine.draws import key
 from paretoguard.engine.explain import progress
 from paretoguard.engine.loop import observe_results, settle_now
-from paretoguard.engine.state import new_state
 from paretoguard.pictures.canvas import figure_for, look, save
 from paretoguard.pictures.evidence_lines import draw_lines
 from paretoguard.pictures.run import HEAD, LEGEND, LINES, MOST_ARMS, ROW, add_keys, set_time
 from paretoguard.pictures.strips import draw_strips, shown_arms
 from paretoguard.problem import STATUSES
 from paretoguard.simulation.trace import Growth, goals
-from paretoguard.trial.build import fit
-from paretoguard.trial.trial import Trial
+from paretoguard.trial.setup import Setup
 from paretoguard.verdict import Result
 
 if TYPE_CHECKING:
@@ -28,17 +25,17 @@ LOOKS = 60
 
 
 def growth(
-    trial: Trial, results: Sequence[tuple[str, Mapping[str, float]]], result: Result, since: Mapping[str, int]
+    setup: Setup, results: Sequence[tuple[str, Mapping[str, float]]], result: Result, since: Mapping[str, int]
 ) -> Growth:
     """Look about 60 times, evenly in the logarithm of the samples, at results (arm, values) as they are counted.
 
-    `trial` says how; it stays as it is. `since` are the samples after which verdicts were certain: they are known from
+    `since` are the samples after which verdicts were certain: they are known from
     what was certain after every result, not only at the looks.
     """
-    problem = trial.problem
-    space, K = problem.space(), len(problem.arms)
-    _, evidence = fit(trial.algorithm, trial.evidence, trial.delta, space)
-    state, via = new_state(space, key(0, 0)), np.zeros(K, dtype=int64)
+    problem = setup.problem
+    K = len(problem.arms)
+    view = setup.engine().seen
+    via = np.zeros(K, dtype=int64)
     places = {arm: place for place, arm in enumerate(problem.arms)}
     arms = np.array([places[arm] for arm, _ in results], dtype=int64)
     rows = np.array([[values[name] for name in problem.objectives] for _, values in results], dtype=float64)
@@ -47,10 +44,10 @@ def growth(
     pulls, statuses = np.zeros((len(looks), K), dtype=int64), np.zeros((len(looks), K), dtype=uint8)
     found, done = np.zeros((len(looks), K)), 0
     for place, goal in enumerate(looks):
-        observe_results(space, state, arms[done:goal], rows[done:goal])
-        settle_now(evidence, space, state, statuses[place], via)
-        progress(evidence, space, state, answer, found[place])
-        pulls[place], done = state.counts, goal
+        observe_results(view.problem, view.state, arms[done:goal], rows[done:goal])
+        settle_now(view, statuses[place], via)
+        progress(view, answer, found[place])
+        pulls[place], done = view.state.counts, goal
     samples = np.array(looks, dtype=int64)
     for arm, first in since.items():
         statuses[:, places[arm]] = np.where(samples >= first, answer[places[arm]], 0)

@@ -13,17 +13,16 @@ from numba.core.errors import NumbaError
 from numpy import int64, uint8, uint64
 from numpy.typing import NDArray
 
-from paretoguard.compiler.fingerprint import is_of_engine
-from paretoguard.engine.arrays import Space
-from paretoguard.engine.draws import drawn_ahead, key
-from paretoguard.engine.loop import FAULT, NEXT, Apart, advance, ending, new_outcomes, settle_now, settle_spent
+from paretoguard.algorithms import Algorithm
+from paretoguard.engine.draws import drawn_ahead
+from paretoguard.engine.loop import FAULT, NEXT, advance, new_outcomes
 from paretoguard.engine.outstanding import cohort
-from paretoguard.engine.state import new_state
+from paretoguard.evidence import Evidence
 from paretoguard.problem import Instance
 from paretoguard.simulation.progress import Report, progress
 from paretoguard.simulation.rewards import source
 from paretoguard.trial import checks, registry
-from paretoguard.trial.build import bad_queue, fit, not_compiled
+from paretoguard.trial.build import bad_queue, engine_for, not_compiled
 
 MOST_STEPS = 200_000  # samples between two looks at the clock and at Ctrl-C …
 PATIENCE_NS = 100_000_000  # … or as many as take about a tenth of a second
@@ -36,8 +35,8 @@ class Cell:
     """One instance × algorithm × evidence × delta."""
 
     instance: Instance
-    algorithm: registry.Algorithm
-    evidence: registry.Evidence
+    algorithm: Algorithm
+    evidence: Evidence
     delta: float
 
     @property
@@ -67,7 +66,7 @@ class Block(NamedTuple):
     stopped: NDArray[uint8]
     pulls: NDArray[int64]
     statuses: NDArray[uint8]
-    ns: NDArray[int64]  # CPU time; of a long run that has spent its budget, without `settle_spent`
+    ns: NDArray[int64]  # CPU time
 
 
 def run_cells(
@@ -154,24 +153,13 @@ def _compile(todo: Sequence[tuple[Cell, NDArray[int64]]], design: Design) -> Non
     for cell, runs in todo:
         if len(runs) == 0:
             continue
-        space, noise = cell.instance.problem.space(), cell.instance.problem.noise.values()
-        fitted = fit(cell.algorithm, cell.evidence, cell.delta, space, design.batch)
-        pace = cohort(design.batch)
-        kind = (*map(type, (*fitted, pace)), *(type(model) for model in noise if hasattr(model, "law")))
+        arrays, noise = cell.instance.problem.space(), cell.instance.problem.noise.values()
+        records = cell.algorithm.fit(arrays), cell.evidence.fit(cell.delta, arrays)
+        kind = (*map(type, records), *(type(model) for model in noise if hasattr(model, "law")))
         if kind not in kinds:
             kinds.add(kind)
             with _named(cell):
                 _run(cell, runs[:0], design, threading.Event(), lambda finished: None)
-                if design.budget is not None and not is_of_engine(kind[1]):
-                    _compile_ending(fitted[1], space, design)
-
-
-def _compile_ending(evidence: NamedTuple, space: Space, design: Design) -> None:
-    """What runs at a long budget need, of evidence of the user's own: if it does not compile, no run is lost."""
-    end = ending(checks.check_budget(design.budget), space.arms)
-    if isinstance(end, Apart):
-        statuses = np.zeros(space.arms, dtype=uint8)
-        settle_now(evidence, space, new_state(space, key(design.seed, 0)), statuses, end.via)
 
 
 @contextmanager
@@ -185,24 +173,21 @@ def _named(cell: Cell) -> Iterator[None]:
 
 def _run(cell: Cell, runs: NDArray[int64], design: Design, stop: threading.Event, report: Report) -> Block:
     """Simulate the given runs, looking up every tenth of a second; on `stop`, return those that had finished."""
-    space = cell.instance.problem.space()
-    policy, evidence = fit(cell.algorithm, cell.evidence, cell.delta, space, design.batch)
-    state = new_state(space, key(design.seed, 0))
-    drawn_from = drawn_ahead(source(cell.instance), space.arms, space.objectives)
-    outcomes = new_outcomes(runs.astype(uint64), space.arms)
+    problem = cell.instance.problem
+    engine = engine_for(problem, cell.algorithm, cell.evidence, cell.delta, seed=design.seed, batch=design.batch)
+    drawn_from = drawn_ahead(source(cell.instance), len(problem.arms), len(problem.objectives))
+    outcomes = new_outcomes(runs.astype(uint64), len(problem.arms))
     ns, budget = np.zeros(len(runs), dtype=int64), checks.check_budget(design.budget)
-    pace = cohort(design.batch)
-    end = ending(budget, space.arms)
+    pace = cohort(design.batch, len(problem.arms))
     steps = 1000
     while not stop.is_set():
         first, begun = int(outcomes.cursor[NEXT]), time.thread_time_ns()
-        taken = advance(policy, evidence, space, drawn_from, state, outcomes, steps, budget, pace, end)
-        took = time.thread_time_ns() - begun  # without `settle_spent`, which may have to be compiled
-        is_spent = settle_spent(end, evidence, space, state, outcomes)
+        taken = advance(engine, drawn_from, outcomes, steps, budget, pace)
+        took = time.thread_time_ns() - begun
         last = int(outcomes.cursor[NEXT])
         if last < len(runs) and outcomes.stopped[last] == FAULT:
-            raise bad_queue(cell.algorithm, space)
-        if taken == 0 and not is_spent:
+            raise bad_queue(cell.algorithm, len(problem.arms))
+        if taken == 0 and last == first:
             break
         if taken > 0:
             steps = int(min(max(taken * PATIENCE_NS / max(took, 1), 100), MOST_STEPS))

@@ -16,7 +16,9 @@ from numpy import float64, int64, uint8
 from numpy.typing import NDArray
 
 from paretoguard import vocabulary
+from paretoguard.algorithms import Algorithm
 from paretoguard.errors import FileError, Interrupted, SettingsError
+from paretoguard.evidence import Evidence
 from paretoguard.files.problem_file import ProblemFile, dumps, loads
 from paretoguard.problem import Instance
 from paretoguard.simulation.instances import load as load_instance
@@ -182,8 +184,8 @@ class Study:
 def simulate(
     instance: Simulated | Sequence[Simulated],
     *,
-    algorithms: str | registry.Algorithm | Sequence[str | registry.Algorithm],
-    evidence: str | registry.Evidence | Sequence[str | registry.Evidence] = "practical",
+    algorithms: str | Algorithm | Sequence[str | Algorithm],
+    evidence: str | Evidence | Sequence[str | Evidence] = "practical",
     delta: float | Sequence[float] = 0.1,
     runs: int = 500,
     seed: int = 0,
@@ -211,10 +213,10 @@ def simulate(
     return empty.extend(runs, threads=threads)
 
 
-def _evidence(how: registry.Algorithm, given: Sequence[Any]) -> list[registry.Evidence]:
+def _evidence(how: Algorithm, given: Sequence[Any]) -> list[Evidence]:
     """Every kind asked for; of an algorithm with evidence of its own, that one once."""
     kinds = [registry.evidence_for(how, what) for what in given]
-    return kinds[:1] if getattr(how, "evidence", None) is not None else kinds
+    return kinds[:1] if how.evidence is not None else kinds
 
 
 def _listed(value: Any) -> list[Any]:
@@ -346,8 +348,8 @@ def _cells_from(header: dict[str, Any]) -> tuple[Cell, ...]:
     return tuple(
         Cell(
             instances[name],
-            registry.stored(how, "algorithm"),
-            registry.stored(what, "evidence", guarantees.get(what, vocabulary.HEURISTIC)),
+            registry.stored_algorithm(how),
+            registry.stored_evidence(what, guarantees.get(what, vocabulary.HEURISTIC)),
             float(delta),
         )
         for name, how, what, delta in header["cells"]

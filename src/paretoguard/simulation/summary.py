@@ -36,7 +36,7 @@ def summarise(cell: Cell, rows: NDArray[Any]) -> dict[str, Any]:
         "error_ecpsi_upper": upper_limit(errors["ecpsi"], runs),
         "undecided": float(rows["undecided"].mean()) if runs else np.nan,
         "ns_per_sample": float(rows["ns"].sum() / samples.sum()) if runs else np.nan,
-        "task": getattr(cell.algorithm, "task", "e-cpsi"),
+        "task": cell.algorithm.task,
     }
 
 

@@ -8,17 +8,17 @@ import numpy as np
 from numpy import float64, int64, uint8, uint64
 from numpy.typing import NDArray
 
-from paretoguard.engine.certify import UNDECIDED
-from paretoguard.engine.draws import drawn_ahead, key
+from paretoguard.engine.draws import drawn_ahead
 from paretoguard.engine.explain import progress
-from paretoguard.engine.loop import NEXT, Outcomes, advance, ending, new_outcomes, settle_now, settle_spent
+from paretoguard.engine.loop import NEXT, Outcomes, advance, new_outcomes, settle_now
 from paretoguard.engine.outstanding import cohort
-from paretoguard.engine.state import CLOCK, new_state
+from paretoguard.engine.state import CLOCK
 from paretoguard.errors import SettingsError
 from paretoguard.simulation.rewards import source
 from paretoguard.simulation.runner import Cell, Design
 from paretoguard.trial import checks
-from paretoguard.trial.build import fit
+from paretoguard.trial.build import engine_for
+from paretoguard.vocabulary import UNDECIDED
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -41,7 +41,7 @@ class Growth:
     """How evidence grew, at L looks. Statuses: 0 undecided, 1 optimal, 2 dominated, 3 infeasible.
 
     `progress` is, for each arm, evidence over what is required for the status that `answer` gives it: 1 is certified,
-    and below that it grows about as the pulls do (`engine.probe.progress`).
+    and below that it grows about as the pulls do (`engine.explain.progress`).
     """
 
     arms: tuple[str, ...]
@@ -97,28 +97,24 @@ def trace(cell: Cell, design: Design, done: Done, looks: int = LOOKS) -> Trace:
 
     The loop of studies does it, in small steps; looking changes nothing.
     """
-    space = cell.instance.problem.space()
-    policy, evidence = fit(cell.algorithm, cell.evidence, cell.delta, space)
-    state = new_state(space, key(design.seed, 0))
-    drawn_from = drawn_ahead(source(cell.instance), space.arms, space.objectives)
-    outcomes = new_outcomes(np.array([done.run], dtype=uint64), space.arms)
-    budget = checks.check_budget(design.budget)
-    pace = cohort(design.batch)
-    end = ending(budget, space.arms)
+    arms, budget = len(done.pulls), checks.check_budget(design.budget)
+    engine = engine_for(cell.instance.problem, cell.algorithm, cell.evidence, cell.delta, seed=design.seed)
+    state = engine.seen.state
+    drawn_from = drawn_ahead(source(cell.instance), arms, len(cell.instance.problem.objectives))
+    outcomes, pace = new_outcomes(np.array([done.run], dtype=uint64), arms), cohort(design.batch, arms)
     samples, pulls, statuses, found = [], [], [], []
-    for goal in goals(space.arms, done.samples, looks):
+    for goal in goals(arms, done.samples, looks):
         ahead = goal - int(state.tally[CLOCK])
         if ahead <= 0:  # a decision pulls several arms, and may have gone past this look
             continue
-        advance(policy, evidence, space, drawn_from, state, outcomes, ahead, budget, pace, end)
-        statuses.append(np.zeros(space.arms, dtype=uint8))
-        settle_now(evidence, space, state, statuses[-1], end.via)
-        found.append(np.zeros(space.arms))
-        progress(evidence, space, state, done.answer, found[-1])
+        advance(engine, drawn_from, outcomes, ahead, budget, pace)
+        statuses.append(np.zeros(arms, dtype=uint8))
+        settle_now(engine.seen, statuses[-1], outcomes.via)
+        found.append(np.zeros(arms))
+        progress(engine.seen, done.answer, found[-1])
         samples.append(int(state.tally[CLOCK]))
         pulls.append(state.counts.copy())
-    advance(policy, evidence, space, drawn_from, state, outcomes, 1, budget, pace, end)  # to the decision to stop
-    settle_spent(end, evidence, space, state, outcomes)
+    advance(engine, drawn_from, outcomes, 1, budget, pace)  # to the decision to stop
     _check_same(cell, done, outcomes)
     wrong = bool(cell.instance.problem.wrong(done.answer[None], cell.instance.means)[0])
     return Trace(

@@ -15,7 +15,9 @@ from typing import Any
 
 import numpy as np
 
+from paretoguard.algorithms import Algorithm
 from paretoguard.errors import SettingsError
+from paretoguard.evidence import Evidence
 from paretoguard.experiment.storage import Storage, open_storage
 from paretoguard.problem.noise import Noise
 from paretoguard.testing.cases import BrokenLawError, Case, Law, sentence
@@ -42,7 +44,7 @@ __all__ = [
     "sentence",
 ]
 
-Part = str | registry.Algorithm | registry.Evidence | Noise
+Part = str | Algorithm | Evidence | Noise
 
 
 def check(part: Part) -> None:
@@ -53,13 +55,13 @@ def check(part: Part) -> None:
     _raise_first(*_case(part))
 
 
-def check_algorithm(algorithm: str | registry.Algorithm, evidence: str | registry.Evidence = "practical") -> None:
+def check_algorithm(algorithm: str | Algorithm, evidence: str | Evidence = "practical") -> None:
     """Run every law on an algorithm, with some evidence."""
     how = registry.algorithm(algorithm)
     _raise_first(Case(how, registry.evidence_for(how, evidence)), LAWS)
 
 
-def check_evidence(evidence: str | registry.Evidence, algorithm: str | registry.Algorithm = "e-cape") -> None:
+def check_evidence(evidence: str | Evidence, algorithm: str | Algorithm = "e-cape") -> None:
     """Run every law on a kind of evidence, with some algorithm."""
     _raise_first(Case(registry.algorithm(algorithm), registry.evidence(evidence)), LAWS)
 

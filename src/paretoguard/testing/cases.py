@@ -9,16 +9,16 @@ import numpy as np
 from numpy import float64, int64, uint8
 from numpy.typing import NDArray
 
-from paretoguard.algorithms import ECape
+from paretoguard.algorithms import Algorithm, ECape
 from paretoguard.engine.draws import key
 from paretoguard.engine.loop import answer_now, decide_next, draw_reward, observe_result, settle_now
-from paretoguard.engine.state import State, new_state
-from paretoguard.evidence import Practical
+from paretoguard.engine.view import View
+from paretoguard.evidence import Evidence, Practical
 from paretoguard.problem import STATUSES, Instance, Problem
 from paretoguard.problem.noise import Gaussian, Noise
 from paretoguard.simulation.rewards import source
 from paretoguard.trial import registry
-from paretoguard.trial.build import fit
+from paretoguard.trial.build import engine_for
 
 Rewards = Callable[[str, int], NDArray[float64]]  # of an arm: number n, from 0
 OBJECTIVES = ("x", "y", "z")
@@ -37,8 +37,8 @@ class BrokenLawError(AssertionError):
 class Case:
     """An algorithm with evidence, on instances whose first objective has this noise (the others are Gaussian)."""
 
-    algorithm: registry.Algorithm = field(default_factory=ECape)
-    evidence: registry.Evidence = field(default_factory=Practical)
+    algorithm: Algorithm = field(default_factory=ECape)
+    evidence: Evidence = field(default_factory=Practical)
     noise: Noise = field(default_factory=lambda: Gaussian(1.0))
 
     def __str__(self) -> str:
@@ -134,37 +134,35 @@ class Step(NamedTuple):
     queued: tuple[str, ...]
     counts: dict[str, int]
     statuses: dict[str, str] | None  # once stopped
-    state: State
-    levels: NamedTuple  # of the evidence, with what it keeps of each arm
+    view: View
 
 
 def decisions(
     case: Case, problem: Problem, rewards: Rewards, given: Mapping[str, int] | None = None, most: int = 100
 ) -> Iterator[Step]:
     """Run on recorded rewards, after `given` results of each arm, for at most so many decisions."""
-    space = problem.space()
-    policy, levels = fit(case.algorithm, case.evidence, DELTA, space)
-    state = new_state(space, key(SEED, 0))
+    engine = engine_for(problem, case.algorithm, case.evidence, DELTA, seed=SEED)
+    arrays, state, K = engine.seen.problem, engine.seen.state, len(problem.arms)
     place = {arm: i for i, arm in enumerate(problem.arms)}
 
     def observe(arm: str) -> None:
-        observe_result(space, state, place[arm], rewards(arm, int(state.counts[place[arm]])))
+        observe_result(arrays, state, place[arm], rewards(arm, int(state.counts[place[arm]])))
 
     for arm in problem.arms:
         for _ in range(given[arm] if given else 0):
             observe(arm)
     for _ in range(most):
-        queued = decide_next(policy, levels, space, state)
-        if not 0 <= queued <= len(state.queue) or not all(0 <= i < space.arms for i in state.queue[:queued]):
-            raise BrokenLawError(f"{case} queued {queued} arms, {state.queue.tolist()}; there are {space.arms}")
+        queued = decide_next(engine)
+        if queued < 0:
+            raise BrokenLawError(f"{case} queued other places than those of arms: {state.queue.tolist()} of {K}")
         names = tuple(problem.arms[i] for i in state.queue[:queued])
         counts = dict(zip(problem.arms, state.counts.tolist(), strict=True))
         if not names:
-            codes = np.zeros(space.arms, dtype=uint8)
-            answer_now(policy, levels, space, state, codes)
-            yield Step(names, counts, _named(problem, codes), state, levels)
+            codes = np.zeros(K, dtype=uint8)
+            answer_now(engine, codes)
+            yield Step(names, counts, _named(problem, codes), engine.seen)
             return
-        yield Step(names, counts, None, state, levels)
+        yield Step(names, counts, None, engine.seen)
         for arm in names:
             observe(arm)
 
@@ -176,4 +174,4 @@ def _named(problem: Problem, codes: NDArray[uint8]) -> dict[str, str]:
 def work_in(problem: Problem, step: Step) -> None:
     """Work in every result observed so far."""
     K = len(problem.arms)
-    settle_now(step.levels, problem.space(), step.state, np.zeros(K, dtype=uint8), np.zeros(K, dtype=int64))
+    settle_now(step.view, np.zeros(K, dtype=uint8), np.zeros(K, dtype=int64))

@@ -18,10 +18,10 @@ from typing import Any
 import numpy as np
 
 from paretoguard.compiler.jit import COMPILED
-from paretoguard.engine.arrays import Space
 from paretoguard.engine.explain import DOMINATION, FEASIBILITY, NON_DOMINATION, claim, difference_limit, shortcuts
 from paretoguard.engine.loop import observe_result
 from paretoguard.engine.state import CLOCK
+from paretoguard.engine.view import View
 from paretoguard.problem import Instance, Problem
 from paretoguard.simulation.rewards import sampler
 from paretoguard.simulation.study import Study, simulate
@@ -58,8 +58,8 @@ def permuting_arms_permutes_decisions(case: Case) -> None:
     so with `by_position = True`), and with an exact objective, which makes whole rows of claims certain alike. Equal
     counts end the comparison, as they may be what breaks a tie, unless the algorithm works in rounds (`in_rounds`).
     """
-    by_place = getattr(case.algorithm, "by_position", False) or case.noise.sigma == 0
-    in_rounds = getattr(case.algorithm, "in_rounds", False)
+    by_place = case.algorithm.by_position or case.noise.sigma == 0
+    in_rounds = case.algorithm.in_rounds
     for setting in settings_of(case):
         for number, start in enumerate(STARTS):
             instance = setting.instance()
@@ -78,7 +78,7 @@ def permuting_arms_permutes_decisions(case: Case) -> None:
 
 
 def _ties(step: Step, in_rounds: bool) -> bool:
-    columns = [*step.state.means.T] if in_rounds else [step.state.counts, *step.state.means.T]
+    columns = [*step.view.state.means.T] if in_rounds else [step.view.state.counts, *step.view.state.means.T]
     return any(len(np.unique(column)) < len(column) for column in columns)
 
 
@@ -217,13 +217,13 @@ def claims_stay_as_delta_grows(case: Case) -> None:
 
 
 def _check_claims(case: Case, problem: Problem, step: Step) -> None:
-    space, counts = problem.space(), step.state.counts.tolist()
-    levels = {delta: case.evidence.fit(delta, space) for delta in DELTAS}
+    view, counts, arms = step.view, step.view.state.counts.tolist(), range(len(problem.arms))
+    views = [view._replace(evidence=case.evidence.fit(delta, view.problem)) for delta in DELTAS]
     work_in(problem, step)
-    for kind, i, j in product(CLAIMS, range(space.arms), range(space.arms)):
+    for kind, i, j in product(CLAIMS, arms, arms):
         if (i == j) != (kind == FEASIBILITY):
             continue
-        values = [claim(levels[delta], space, step.state, kind, i, j, counts[i], counts[j]) for delta in DELTAS]
+        values = [claim(view, kind, (i, j), (counts[i], counts[j])) for view in views]
         certified = [delta for delta, value in zip(DELTAS, values, strict=True) if value >= 0]
         words = CLAIMS[kind].format(problem.arms[i], problem.arms[j])
         found = f"after {step.counts}, {words!r} is certified at delta {certified} but not at every larger one"
@@ -251,14 +251,14 @@ def _looks(case: Case) -> Iterator[tuple[Instance, Step]]:
 
 
 def _check_fading(case: Case, problem: Problem, step: Step) -> None:
-    space, state, levels, counts = problem.space(), step.state, step.levels, step.state.counts.tolist()
-    arms, now = range(space.arms), int(state.tally[CLOCK])
+    view, state, counts = step.view, step.view.state, step.view.state.counts.tolist()
+    arms, now = range(len(problem.arms)), int(state.tally[CLOCK])
     kinds = [(kind, i, j) for kind, i, j in product(CLAIMS, arms, arms) if (i == j) == (kind == FEASIBILITY)]
 
     def values(clock: int) -> tuple[dict[tuple[int, int, int], float], list[float]]:
         state.tally[CLOCK] = clock
-        evidence = {(k, i, j): claim(levels, space, state, k, i, j, counts[i], counts[j]) for k, i, j in kinds}
-        return evidence, [difference_limit(levels, space, state, i, i, 0) for i in arms]
+        evidence = {(k, i, j): claim(view, k, (i, j), (counts[i], counts[j])) for k, i, j in kinds}
+        return evidence, [difference_limit(view, i, i, 0) for i in arms]
 
     evidence, widths = values(now)
     for later in (now + 1, 2 * now, 1000 * now):
@@ -281,19 +281,18 @@ def feasibility_is_about_one_arm(case: Case) -> None:
     The engine works it out when it is first asked for, and keeps it until the arm has a new result.
     """
     for number, (instance, step) in enumerate(_looks(case)):
-        problem, state = instance.problem, step.state
-        space, counts, now = problem.space(), step.state.counts.tolist(), int(step.state.tally[CLOCK])
+        problem, state = instance.problem, step.view.state
+        counts, now = state.counts.tolist(), int(state.tally[CLOCK])
 
-        def values(step: Step, space: Space, counts: list[int]) -> list[float]:
-            arms = range(space.arms)
-            return [claim(step.levels, space, step.state, FEASIBILITY, i, i, counts[i], counts[i]) for i in arms]
+        def values(view: View, counts: list[int]) -> list[float]:
+            return [claim(view, FEASIBILITY, (i, i), (count, count)) for i, count in enumerate(counts)]
 
-        before, other, rewards = values(step, space, counts), number % space.arms, recorded(instance, 1 + number)
+        before, other, rewards = values(step.view, counts), number % len(counts), recorded(instance, 1 + number)
         for k in range(3):
-            observe_result(space, state, other, rewards(problem.arms[other], counts[other] + k))
+            observe_result(step.view.problem, state, other, rewards(problem.arms[other], counts[other] + k))
         work_in(problem, step)
         state.tally[CLOCK] = now
-        for i, (was, value) in enumerate(zip(before, values(step, space, state.counts.tolist()), strict=True)):
+        for i, (was, value) in enumerate(zip(before, values(step.view, state.counts.tolist()), strict=True)):
             words = f"after {step.counts}, {CLAIMS[FEASIBILITY].format(problem.arms[i])!r}"
             found = f"{words} has {value:g}, not {was:g}, after three results of {problem.arms[other]}"
             demand(i == other or was == value, feasibility_is_about_one_arm, case, found)
@@ -306,17 +305,17 @@ def shortcuts_lead_to_the_same(case: Case) -> None:
 
 
 def _check_shortcuts(case: Case, problem: Problem, step: Step) -> None:
-    space, state, levels, found = problem.space(), step.state, step.levels, np.zeros(8)
-    now = int(state.tally[CLOCK])
-    for i, j in product(range(space.arms), range(space.arms)):
+    view, state, found = step.view, step.view.state, np.zeros(8)
+    now, arms = int(state.tally[CLOCK]), range(len(problem.arms))
+    for i, j in product(arms, arms):
         if i == j:
             continue
         words = f"after {step.counts}, {problem.arms[i]} and {problem.arms[j]}:"
         for offset in (-1.0, 0.0, 1.0):
             state.tally[CLOCK] = now
-            shortcuts(levels, space, state, i, j, math.inf, found)
+            shortcuts(view, i, j, math.inf, found)
             ceiling = found[2] + offset
-            is_steady = shortcuts(levels, space, state, i, j, ceiling, found)
+            is_steady = shortcuts(view, i, j, ceiling, found)
             below, most, lead, cut, _, weight, heaviest, bar = (float(value) for value in found)
             wrong = f"{words} the first weighs {weight:g}, at most {heaviest:g} by `most_weight`"
             demand(weight <= heaviest, shortcuts_lead_to_the_same, case, wrong)
@@ -325,11 +324,11 @@ def _check_shortcuts(case: Case, problem: Problem, step: Step) -> None:
             wrong = f"{words} M^- is {lead:g}, but {cut:g} by `undominated_below` a ceiling of {ceiling:g}"
             demand(cut == lead if lead <= ceiling else cut > ceiling, shortcuts_lead_to_the_same, case, wrong)
             for floor in (below - abs(offset) * 1e-6, below + offset):
-                shortcuts(levels, space, state, i, j, floor, found)
+                shortcuts(view, i, j, floor, found)
                 wrong = f"{words} m^- is {below:g}, but above {floor:g} by `is_dominated_above`"
                 demand(found[4] == 0.0 or below > floor, shortcuts_lead_to_the_same, case, wrong)
             state.tally[CLOCK] = 1000 * now
-            shortcuts(levels, space, state, i, j, math.inf, found)
+            shortcuts(view, i, j, math.inf, found)
             wrong = f"{words} evidence is said to be steady, but changes with time"
             same = (found[0], found[2], found[7]) == (below, lead, bar)
             demand(not is_steady or same, shortcuts_lead_to_the_same, case, wrong)

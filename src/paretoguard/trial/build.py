@@ -1,4 +1,4 @@
-"""Fit an algorithm and evidence to a problem, and say in words what a user's own part lacks before numba says it."""
+"""Begin an experiment; say in words what a user's own algorithm or evidence lacks, before numba says it."""
 
 import inspect
 import re
@@ -7,26 +7,28 @@ from typing import Any, NamedTuple
 
 from numba.core.errors import NumbaError
 
+from paretoguard.algorithms import Algorithm
+from paretoguard.compiler.fingerprint import ROOMS
 from paretoguard.compiler.jit import Part
-from paretoguard.engine.arrays import Space
+from paretoguard.engine.draws import key
+from paretoguard.engine.engine import Engine, new_engine
 from paretoguard.engine.questions import (
     answer,
-    decide,
+    choose,
     dominated,
     moment,
     pair_radius,
     radius,
-    restart,
     row_radius,
     select,
     undominated,
     weigh,
 )
-from paretoguard.engine.state import State
 from paretoguard.errors import SettingsError
+from paretoguard.evidence import Evidence
+from paretoguard.problem import Problem
 from paretoguard.trial import registry
 
-OF_POLICIES = (restart, decide, answer)
 OF_EVIDENCE = (moment, weigh, dominated, undominated, radius, row_radius, pair_radius)
 _ANSI = re.compile(r"\x1b\[[0-9;]*m")
 _PLACE = re.compile(r'File "([^"]+)", line (\d+)')
@@ -35,27 +37,38 @@ _TELLING = re.compile(
 )
 
 
-def fit(
-    algorithm: registry.Algorithm, evidence: registry.Evidence, delta: float, space: Space, batch: int = 1
-) -> tuple[NamedTuple, NamedTuple]:
-    """The kernel records for one problem."""
-    if space.learnt.any() and not getattr(evidence, "learns", False):
+def engine_for(
+    problem: Problem,
+    algorithm: Algorithm,
+    evidence: Evidence,
+    delta: float,
+    *,
+    seed: int = 0,
+    batch: int = 1,
+) -> Engine:
+    """Return an experiment without results; raise SettingsError where the parts do not go with the problem."""
+    arrays, how, what = problem.space(), registry.label(algorithm), registry.label(evidence)
+    if arrays.learnt.any() and not evidence.learns:
         raise SettingsError(
-            f"evidence {registry.label(evidence)!r} needs the scale of every noise; declare it, as Gaussian(std), "
-            "SubGaussian(sigma) or Bounded(low, high), or use 'certified', which learns unknown ones "
-            "(from measurements; to simulate, they must be stated)"
+            f"evidence {what!r} needs the scale of every noise; declare it, as Gaussian(std), SubGaussian(sigma) or "
+            "Bounded(low, high), or use 'certified', which learns unknown ones (from measurements; to simulate, they "
+            "must be stated)"
         )
-    policy, levels = algorithm.fit(space), evidence.fit(delta, space)
-    how, what = f"algorithm {registry.label(algorithm)!r}", f"evidence {registry.label(evidence)!r}"
-    _check(policy, how, OF_POLICIES)
-    _check(levels, what, OF_EVIDENCE)
-    if batch > 1 and not select.has_body(type(policy)):
-        raise SettingsError(f"{how} does not say how to fill a batch: register `select` for it, or take batch = 1")
-    return policy, levels
+    memory, levels = algorithm.fit(arrays), evidence.fit(delta, arrays)
+    _check(memory, f"algorithm {how!r}", (choose,))
+    _check(levels, f"evidence {what!r}", OF_EVIDENCE)
+    if batch > 1 and not fills_batches(memory):
+        raise SettingsError(f"algorithm {how!r} does not say how to fill a batch: register `select`, or take batch = 1")
+    return new_engine(memory, levels, arrays, key(seed, 0))
+
+
+def fills_batches(memory: NamedTuple) -> bool:
+    """True if the algorithm says which arms to pull while results are outstanding."""
+    return select.has_own_body(type(memory)) or not answer.has_own_body(type(memory))
 
 
 def _check(record: Any, what: str, questions: Sequence[Part]) -> None:
-    """Refuse a kernel record that kernels cannot ask what they need."""
+    """Raise SettingsError unless kernels can ask this record what they need."""
     kind = type(record)
     if not isinstance(record, tuple) or not hasattr(record, "_fields"):
         raise SettingsError(f"{what}: fit gave {record!r}, expected a NamedTuple of numbers and arrays")
@@ -70,12 +83,16 @@ def _check(record: Any, what: str, questions: Sequence[Part]) -> None:
             raise SettingsError(f"{what}: `{name}` is asked with ({', '.join(expected)}), but {error}") from None
 
 
-def not_compiled(error: NumbaError, algorithm: registry.Algorithm, evidence: registry.Evidence) -> SettingsError:
-    """What numba says, in one paragraph: the last file of the user's that it names, and its most telling line."""
+def not_compiled(error: NumbaError, algorithm: Algorithm, evidence: Evidence) -> SettingsError:
+    """Return what numba says in one paragraph: the last file of the user's that it names, and its most telling line."""
     lines = [line.strip() for line in _ANSI.sub("", str(error)).splitlines() if line.strip()]
     told = [line for line in lines if _TELLING.search(line) and not _PLACE.search(line)]
     places = [found for line in lines for found in _PLACE.findall(line)]
-    own = [(file, line) for file, line in places if "-packages" not in file and "paretoguard/engine" not in file]
+    own = [
+        (file, line)
+        for file, line in places
+        if "-packages" not in file and not any(f"paretoguard/{room}" in file for room in ROOMS)
+    ]
     where = f" at {own[-1][0]}, line {own[-1][1]}" if own else ""
     parts = f"{registry.label(algorithm)} with {registry.label(evidence)} evidence"
     return SettingsError(
@@ -85,16 +102,9 @@ def not_compiled(error: NumbaError, algorithm: registry.Algorithm, evidence: reg
     )
 
 
-def check_queue(queued: int, space: Space, state: State, algorithm: registry.Algorithm) -> None:
-    """Refuse a decision that names no arms: too many, too few, or places where there is no arm."""
-    if not 0 <= queued <= len(state.queue) or any(not 0 <= arm < space.arms for arm in state.queue[:queued]):
-        raise bad_queue(algorithm, space)
-
-
-def bad_queue(algorithm: registry.Algorithm, space: Space) -> SettingsError:
-    """A decision that cannot be carried out."""
-    K = space.arms
+def bad_queue(algorithm: Algorithm, arms: int) -> SettingsError:
+    """Return the error for a decision that cannot be carried out."""
     return SettingsError(
-        f"algorithm {registry.label(algorithm)!r} made a decision that cannot be carried out: `decide` and `select` "
-        f"put places of arms, 0 to {K - 1} here, in state.queue, and return how many, 0 to {max(K, 2)}"
+        f"algorithm {registry.label(algorithm)!r} made a decision that cannot be carried out: `choose` and `select` "
+        f"put places of arms, 0 to {arms - 1} here, in state.queue, and return how many, 0 to {max(arms, 2)}"
     )

@@ -4,9 +4,10 @@ import dataclasses
 from typing import Any, cast
 
 from paretoguard.errors import SettingsError
+from paretoguard.evidence import Evidence
 from paretoguard.evidence.estimated_scale import LEAST_PULLS
 from paretoguard.problem import Problem
-from paretoguard.trial.registry import Evidence, label
+from paretoguard.trial.registry import label
 from paretoguard.vocabulary import ASYMPTOTIC, FINITE_SAMPLE, HEURISTIC
 
 ORDERS = {
@@ -21,8 +22,8 @@ def guarantee(kind: Evidence, problem: Problem | None = None) -> str:
 
     Where scales are learnt from the results it is at most asymptotic.
     """
-    promised = str(getattr(kind, "guarantee", HEURISTIC))
-    if problem is not None and getattr(kind, "if_independent", False) and not _are_independent(problem):
+    promised = kind.guarantee
+    if problem is not None and kind.if_independent and not _are_independent(problem):
         return HEURISTIC
     return ASYMPTOTIC if promised == FINITE_SAMPLE and problem is not None and problem.learnt else promised
 
@@ -34,22 +35,22 @@ def _are_independent(problem: Problem) -> bool:
 
 def order_of(kind: Evidence, order: str | None) -> str:
     """How results are counted: as asked for, or as an option of the evidence says; by default on arrival."""
-    stated = getattr(kind, "order", "arrival") if getattr(kind, "any_order", False) == "option" else "arrival"
+    stated = str(getattr(kind, "order", "")) if kind.takes_order else "arrival"
     if order is not None and stated not in ("arrival", order):
         raise SettingsError(f"order is {order!r}, but the evidence is {label(kind)!r}; leave one of them out")
-    return order or str(stated)
+    return order or stated
 
 
 def in_order(kind: Evidence, order: str) -> Evidence:
     """The evidence for results that are counted in this order, "arrival" or "asked"."""
     if order not in ORDERS:
         raise SettingsError(f"order is {order!r}; expected one of {', '.join(ORDERS)}")
-    if getattr(kind, "any_order", False) == "option":
+    if kind.takes_order:
         try:
             return cast(Evidence, dataclasses.replace(cast(Any, kind), order=order))
         except ValueError as error:
             raise SettingsError(f"evidence {label(kind)!r} and order {order!r} do not go together: {error}") from error
-    if order == "asked" and guarantee(kind) != HEURISTIC and not getattr(kind, "any_order", False):
+    if order == "asked" and guarantee(kind) != HEURISTIC and not kind.any_order:
         raise SettingsError(
             f"evidence {label(kind)!r} has no guarantee for results counted in the order asked; use 'certified'"
         )
@@ -57,9 +58,9 @@ def in_order(kind: Evidence, order: str) -> Evidence:
 
 
 def basis(kind: Evidence, problem: Problem | None = None) -> str:
-    """What the label rests on, in one sentence."""
-    stated = str(getattr(kind, "basis", "no theorem was stated for this evidence"))
-    return f"{stated}, with scales learnt from the results" if problem is not None and problem.learnt else stated
+    """Return what the label rests on, in one sentence."""
+    learnt = problem is not None and problem.learnt
+    return f"{kind.basis}, with scales learnt from the results" if learnt else kind.basis
 
 
 def assumptions(problem: Problem, evidence: Evidence, order: str = "arrival") -> tuple[str, ...]:

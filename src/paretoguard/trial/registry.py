@@ -8,45 +8,19 @@ path).
 import contextlib
 import dataclasses
 import difflib
-import inspect
 import re
 import typing
 from collections.abc import Callable, Iterable, Mapping
-from typing import Any, NamedTuple, Protocol, cast, runtime_checkable
+from typing import Any, cast
 
-from paretoguard.algorithms import ECape, Game, Pitfall, Racing, TwoStage, Uniform
-from paretoguard.engine.arrays import Space
+from paretoguard.algorithms import Algorithm, ECape, Game, Pitfall, Racing, TwoStage, Uniform
 from paretoguard.errors import SettingsError
-from paretoguard.evidence import Certified, Glr, HansonWright, Lil, Practical, Theorem
+from paretoguard.evidence import Certified, Evidence, Glr, HansonWright, Lil, Practical, Theorem
 from paretoguard.problem.importing import find_class
-from paretoguard.vocabulary import GUARANTEES, HEURISTIC
+from paretoguard.vocabulary import GUARANTEES
 
-DEFAULT_ALGORITHM, DEFAULT_EVIDENCE = "pitfall", "certified"
+DEFAULT_ALGORITHM, DEFAULT_EVIDENCE, DEFAULT_DELTA = "pitfall", "certified", 0.05
 _PLACE = re.compile(r"\s*([^\W\d][\w.]*):([^\W\d][\w.<>]*)(?::(.*))?")  # module:Class or module:Class:options
-
-
-@runtime_checkable
-class Algorithm(Protocol):
-    """An algorithm's options: `fit` gives the record that the engine runs."""
-
-    @property
-    def name(self) -> str:
-        """What users call it."""
-
-    def fit(self, space: Space) -> NamedTuple:
-        """The kernel record for one problem."""
-
-
-@runtime_checkable
-class Evidence(Protocol):
-    """Options of a kind of evidence: `fit` gives the record that the engine runs."""
-
-    @property
-    def name(self) -> str:
-        """What users call it."""
-
-    def fit(self, delta: float, space: Space) -> NamedTuple:
-        """The kernel record for one problem and one delta."""
 
 
 ALGORITHMS: dict[str, type] = {kind.name: kind for kind in (Pitfall, ECape, TwoStage, Racing, Uniform, Game)}
@@ -71,28 +45,48 @@ def evidence(value: str | Evidence) -> Evidence:
     return cast(Evidence, _record(value, "evidence", EVIDENCE))
 
 
-@dataclasses.dataclass(frozen=True)
-class Stored:
+class _Stored:
     """A user's own part that a saved study names: imported only if it is run, so that the study can be read without."""
 
-    text: str
-    what: str  # "algorithm" or "evidence"
-    guarantee: str = HEURISTIC
+    what: str
 
-    @property
-    def name(self) -> str:
-        """The text that names it."""
-        return self.text
+    def __init__(self, text: str) -> None:
+        self.name = self.text = text
 
-    def fit(self, *arguments: Any, **named: Any) -> Any:
-        """Import the part, and let it do this."""
-        return _record(self.text, self.what, {}).fit(*arguments, **named)
+    def fit(self, *arguments: Any) -> Any:
+        return _record(self.text, self.what, {}).fit(*arguments)
+
+    def __eq__(self, other: object) -> bool:
+        return type(other) is type(self) and vars(other) == vars(self)
+
+    def __hash__(self) -> int:
+        return hash(self.text)
 
 
-def stored(text: str, what: str, guarantee: str = HEURISTIC) -> Any:
-    """The algorithm or evidence (`what`) that a study names; a user's own is not imported yet."""
-    built = ALGORITHMS if what == "algorithm" else EVIDENCE
-    return _record(text, what, built) if text.partition(":")[0] in built else Stored(text, what, guarantee)
+class StoredAlgorithm(_Stored, Algorithm):
+    """A user's own algorithm, not imported yet."""
+
+    what = "algorithm"
+
+
+class StoredEvidence(_Stored, Evidence):
+    """A user's own kind of evidence, not imported yet; what it promises is known."""
+
+    what = "evidence"
+
+    def __init__(self, text: str, guarantee: str) -> None:
+        super().__init__(text)
+        self.guarantee = guarantee  # type: ignore[misc]
+
+
+def stored_algorithm(text: str) -> Algorithm:
+    """Return the algorithm that a study names; a user's own is not imported yet."""
+    return algorithm(text) if text.partition(":")[0] in ALGORITHMS else StoredAlgorithm(text)
+
+
+def stored_evidence(text: str, guarantee: str) -> Evidence:
+    """Return the evidence that a study names; a user's own is not imported yet."""
+    return evidence(text) if text.partition(":")[0] in EVIDENCE else StoredEvidence(text, guarantee)
 
 
 def label(record: Algorithm | Evidence) -> str:
@@ -101,7 +95,7 @@ def label(record: Algorithm | Evidence) -> str:
     >>> label(ECape())
     'e-cape'
     """
-    if isinstance(record, Stored):
+    if isinstance(record, _Stored):
         return record.text
     kind = type(record)
     is_built = kind in (ALGORITHMS.get(record.name), EVIDENCE.get(record.name))
@@ -116,17 +110,18 @@ def label(record: Algorithm | Evidence) -> str:
 
 def evidence_for(how: Algorithm, given: str | Evidence) -> Evidence:
     """The evidence that goes with an algorithm: its own, if it has one, else the one given."""
-    own = getattr(how, "evidence", None)
-    return cast(Evidence, own()) if own is not None else evidence(given)
+    return cast(Evidence, how.evidence()) if how.evidence is not None else evidence(given)
 
 
-def _stated(record: Any) -> str:
-    return str(getattr(record, "guarantee", HEURISTIC))
-
-
-def _check_label(record: Any, text: str) -> None:
-    if _stated(record) not in GUARANTEES:
-        raise SettingsError(f"{text} has guarantee {_stated(record)!r}, expected one of {', '.join(GUARANTEES)}")
+def _checked(record: Any, what: str, text: str) -> Any:
+    """Return the record; raise SettingsError if it cannot serve as a `what`."""
+    base, other = (Algorithm, Evidence) if what == "algorithm" else (Evidence, Algorithm)
+    if not isinstance(record, base):
+        hint = f"; it is {'evidence' if other is Evidence else 'an algorithm'}" if isinstance(record, other) else ""
+        raise SettingsError(f"{text} is no {base.__name__}; derive its class from pg.extend.{base.__name__}{hint}")
+    if isinstance(record, Evidence) and record.guarantee not in GUARANTEES:
+        raise SettingsError(f"{text} has guarantee {record.guarantee!r}, expected one of {', '.join(GUARANTEES)}")
+    return record
 
 
 def _record(value: Any, what: str, built: Mapping[str, type]) -> Any:
@@ -138,13 +133,12 @@ def _record(value: Any, what: str, built: Mapping[str, type]) -> Any:
             raise SettingsError(
                 f"{what} {value!r} is not one of those built: {_listed(built, name)} (one of your own is module:Class)"
             )
-        return _fitting(own(value, what), what, f"{what} {value!r}")
+        return _checked(own(value, what), what, f"{what} {value!r}")
     if isinstance(value, type):
         raise SettingsError(f"{what} is the class {value.__name__}; pass a record of it: {value.__name__}()")
-    if not hasattr(value, "fit") or not hasattr(value, "name"):
-        raise SettingsError(f"{what} is {value!r}; expected a name ({', '.join(built)}) or a record with name and fit")
-    _check_label(value, f"{what} {value!r}")
-    return value
+    if not hasattr(value, "fit"):
+        raise SettingsError(f"{what} is {value!r}; expected a name ({', '.join(built)}) or a record")
+    return _checked(value, what, f"{what} {value!r}")
 
 
 def _made(kind: type, name: str, options: str, what: str) -> Any:
@@ -156,20 +150,6 @@ def _made(kind: type, name: str, options: str, what: str) -> Any:
         return kind(**given)
     except ValueError as error:
         raise SettingsError(f"{what} '{name}{':' if options else ''}{options}': {error}") from None
-
-
-def _fitting(record: Any, what: str, text: str) -> Any:
-    """The record of a user's own class, if it can serve as a `what`."""
-    missing = [name for name in ("name", "fit") if not hasattr(record, name)]
-    if missing:
-        raise SettingsError(f"{text} lacks {' and '.join(missing)}; expected a class with name and fit")
-    takes, other = (("space",), "evidence") if what == "algorithm" else (("delta", "space"), "an algorithm")
-    try:
-        inspect.signature(record.fit).bind(*takes)
-    except TypeError:
-        raise SettingsError(f"{text} has no fit({', '.join(takes)}); is it {other}?") from None
-    _check_label(record, text)
-    return record
 
 
 def own(text: str, what: str = "part") -> Any:

@@ -27,10 +27,7 @@ def _pulls_needed(numbers: Snapshot, kind: int, i: int, j: int) -> dict[str, int
     now_i, now_j = int(counts[i]), int(counts[j])
 
     def certified(level: int) -> bool:
-        return bool(
-            claim(numbers.evidence, numbers.space, numbers.state, kind, i, j, max(now_i, level), max(now_j, level))
-            >= 0.0
-        )
+        return bool(claim(numbers.view, kind, (i, j), (max(now_i, level), max(now_j, level))) >= 0.0)
 
     high = max(min(now_i, now_j), 1)
     while not certified(high):
@@ -62,8 +59,7 @@ def _rests_on(numbers: Snapshot, i: int, j: int) -> tuple[str, ...]:
 
 def _holds(numbers: Snapshot, kind: int, i: int, j: int) -> bool:
     counts = numbers.state.counts
-    value = claim(numbers.evidence, numbers.space, numbers.state, kind, i, j, int(counts[i]), int(counts[j]))
-    return bool(value >= 0.0)
+    return bool(claim(numbers.view, kind, (i, j), (int(counts[i]), int(counts[j]))) >= 0.0)
 
 
 def open_claims(numbers: Snapshot, i: int, row: int | None) -> tuple[str, list[Missing]]:
@@ -71,14 +67,14 @@ def open_claims(numbers: Snapshot, i: int, row: int | None) -> tuple[str, list[M
     arms, state = numbers.problem.arms, numbers.state
     text = "" if row is None else str(numbers.problem.constraints[row])
     if state.optimal[i] == 1:
-        rival = closest_rival(numbers.evidence, numbers.space, state, i)
+        rival = closest_rival(numbers.view, i)
         options = []
         if not _holds(numbers, FEASIBILITY, i, i):
             options.append(_missing(numbers, FEASIBILITY, i, i, f"that {text} holds"))
         if rival >= 0 and not _holds(numbers, NON_DOMINATION, i, rival):
             options.append(_missing(numbers, NON_DOMINATION, i, rival, f"that {arms[rival]} does not dominate it"))
         return "looks optimal", sorted(options, key=_cost, reverse=True)  # all are needed: the dearest decides
-    by = likeliest_dominator(numbers.evidence, numbers.space, state, i)
+    by = likeliest_dominator(numbers.view, i)
     below: list[Missing] = []
     if by >= 0 and not _holds(numbers, DOMINATION, i, by):
         below.append(_missing(numbers, DOMINATION, i, by, f"that {arms[by]} dominates it"))

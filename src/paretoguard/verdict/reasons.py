@@ -11,14 +11,13 @@ from numpy import float64, int64, uint8
 from numpy.typing import NDArray
 
 from paretoguard.algorithms.pitfall.costs import new_pitfalls
-from paretoguard.engine.certify import DOMINATED as DOMINATED_CODE
-from paretoguard.engine.certify import INFEASIBLE as INFEASIBLE_CODE
-from paretoguard.engine.certify import OPTIMAL as OPTIMAL_CODE
+from paretoguard.algorithms.pitfall.search import ratio_dominators
 from paretoguard.engine.explain import (
+    FEASIBILITY,
+    claim,
     closest_rival,
     difference_limit,
     likeliest_dominator,
-    ratio_dominators,
     several_dominators,
 )
 from paretoguard.engine.questions import ratio_bar
@@ -27,6 +26,9 @@ from paretoguard.problem import STATUSES
 from paretoguard.verdict.missing import open_claims
 from paretoguard.verdict.result import Missing, Verdict, show, show_least
 from paretoguard.verdict.snapshot import Snapshot, possible_slack, still, tightest
+from paretoguard.vocabulary import DOMINATED as DOMINATED_CODE
+from paretoguard.vocabulary import INFEASIBLE as INFEASIBLE_CODE
+from paretoguard.vocabulary import OPTIMAL as OPTIMAL_CODE
 
 SCALE = "a scale to go by"  # what an arm of unknown scale lacks first
 
@@ -36,6 +38,17 @@ def explain(
 ) -> dict[str, Verdict]:
     """A verdict for each of these arms."""
     return {numbers.problem.arms[i]: _verdict(numbers, i, statuses, via, guarantee) for i in arms}
+
+
+def rehearse(numbers: Snapshot) -> None:
+    """Ask each kernel that explanations need: so that nobody waits for the compiler later."""
+    K = len(numbers.problem.arms)
+    dominators(numbers, 0, np.full(K, -1))
+    closest_rival(numbers.view, 0)
+    likeliest_dominator(numbers.view, 0)
+    claim(numbers.view, FEASIBILITY, (0, 0), (2, 2))
+    if numbers.view.problem.noisy:
+        difference_limit(numbers.view, 0, K - 1, 0)
 
 
 def since(earlier: Verdict, now: Verdict, samples: int) -> Verdict:
@@ -147,10 +160,10 @@ def _gain(numbers: Snapshot, i: int, j: int) -> tuple[NDArray[float64], NDArray[
     gain, half, space = (
         numbers.sign * (numbers.means[j] - numbers.means[i]),
         np.zeros_like(numbers.sigma),
-        numbers.space,
+        numbers.view.problem,
     )
     for c, objective in enumerate(space.order[: space.noisy]):
-        limit = difference_limit(numbers.evidence, space, numbers.state, i, j, c)
+        limit = difference_limit(numbers.view, i, j, c)
         half[objective] = numbers.sigma[objective] * limit
     return gain, half
 
@@ -163,12 +176,11 @@ def dominators(numbers: Snapshot, i: int, via: NDArray[int64]) -> list[int]:
     """The arms of which at least one dominates i, where no chain leads to one; none where nothing says so."""
     if via[i] >= 0:
         return []
-    found, space = np.zeros(len(via), dtype=uint8), numbers.space
-    is_found = several_dominators(numbers.evidence, space, numbers.state, i, found)
-    by_ratio = ratio_bar.dispatch(type(numbers.evidence)) is not ratio_bar.dispatch(object)
+    found = np.zeros(len(via), dtype=uint8)
+    is_found = several_dominators(numbers.view, i, found)
+    by_ratio = ratio_bar.has_own_body(type(numbers.view.evidence))
     if by_ratio and not is_found:  # else there is nothing to compile for
-        memory = new_pitfalls(space, plain=False, catch_up=0.0)
-        ratio_dominators(numbers.evidence, space, numbers.state, memory, i, found)
+        ratio_dominators(numbers.view, new_pitfalls(numbers.view.problem, plain=False, catch_up=0.0), i, found)
     return np.flatnonzero(found).tolist() if is_found or by_ratio else []
 
 
@@ -201,7 +213,7 @@ def _why_dominated(numbers: Snapshot, i: int, via: NDArray[int64]) -> dict[str, 
         return _why_below_some(numbers, i, found)
     chain = [i, *found] if found else _chain(i, via)
     if len(chain) == 1:  # certified earlier than now
-        chain.append(likeliest_dominator(numbers.evidence, numbers.space, numbers.state, i))
+        chain.append(likeliest_dominator(numbers.view, i))
     by = chain[-1]
     gain, half = _gain(numbers, i, by)
     links = [_gain(numbers, low, high) for low, high in itertools.pairwise(chain)]
@@ -229,7 +241,7 @@ def _why_optimal(numbers: Snapshot, i: int) -> dict[str, Any]:
     row = tightest(numbers, i)
     fields = _slack_fields(numbers, i, row)
     sentences = [] if row is None else [_room_left(numbers, i, row)]
-    rival = closest_rival(numbers.evidence, numbers.space, numbers.state, i)
+    rival = closest_rival(numbers.view, i)
     if rival < 0:
         sentences.append("no other arm can be feasible" if len(numbers.problem.arms) > 1 else "it is the only arm")
         return {"reason": "; ".join(sentences), **fields}

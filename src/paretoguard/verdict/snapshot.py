@@ -2,15 +2,14 @@
 
 import math
 from dataclasses import dataclass
-from typing import NamedTuple
 
 import numpy as np
 from numpy import float64
 from numpy.typing import NDArray
 
-from paretoguard.engine.arrays import Space
 from paretoguard.engine.explain import limits
 from paretoguard.engine.state import State
+from paretoguard.engine.view import View
 from paretoguard.evidence.estimated_scale import LEAST_PULLS
 from paretoguard.problem import Problem
 
@@ -20,9 +19,7 @@ class Snapshot:
     """Everything an explanation may quote, in the user's units and order."""
 
     problem: Problem
-    evidence: NamedTuple
-    space: Space
-    state: State
+    view: View
     means: NDArray[float64]  # [K, d]
     limits: NDArray[float64]  # [K, d] half-widths; 0 for exact objectives
     slack: NDArray[float64]  # [K, m] bound minus left-hand side, per constraint
@@ -32,18 +29,23 @@ class Snapshot:
     sign: NDArray[float64]  # [d] +1 max, -1 min
     support: NDArray[float64]  # [2, d] the least and greatest mean that the declared noise allows
 
+    @property
+    def state(self) -> State:
+        return self.view.state
 
-def snapshot(problem: Problem, evidence: NamedTuple, space: Space, state: State) -> Snapshot:
-    """The numbers at the present moment."""
-    K, d = space.arms, space.objectives
-    coordinate, rows = np.zeros((K, space.noisy)), np.zeros((K, space.region.A.shape[0]))
-    limits(evidence, space, state, coordinate, rows)
+
+def snapshot(problem: Problem, view: View) -> Snapshot:
+    """Return the numbers at the present moment."""
+    arrays, state = view.problem, view.state
+    K, d = arrays.arms, arrays.objectives
+    coordinate, rows = np.zeros((K, arrays.noisy)), np.zeros((K, arrays.region.A.shape[0]))
+    limits(view, coordinate, rows)
     means, half, sigma, sign = np.zeros((K, d)), np.zeros((K, d)), np.zeros(d), np.zeros(d)
-    for place, objective in enumerate(space.order):
-        means[:, objective] = state.means[:, place] / space.scale[place] + 0.0  # never -0.0
-        sign[objective] = math.copysign(1.0, space.scale[place])
-        if place < space.noisy:
-            sigma[objective] = 1.0 / abs(space.scale[place])
+    for place, objective in enumerate(arrays.order):
+        means[:, objective] = state.means[:, place] / arrays.scale[place] + 0.0  # never -0.0
+        sign[objective] = math.copysign(1.0, arrays.scale[place])
+        if place < arrays.noisy:
+            sigma[objective] = 1.0 / abs(arrays.scale[place])
             half[:, objective] = coordinate[:, place] * sigma[objective]
     m = len(problem.constraints)
     units, slack_half = np.ones((K, m)), np.zeros((K, m))
@@ -56,9 +58,7 @@ def snapshot(problem: Problem, evidence: NamedTuple, space: Space, state: State)
     A = np.array([c.coefficients for c in problem.constraints]).reshape(m, d)
     bound = np.array([c.bound for c in problem.constraints])
     support = np.array([noise.support for noise in problem.noise.values()]).T
-    return Snapshot(
-        problem, evidence, space, state, means, half, bound - means @ A.T, slack_half, units, sigma, sign, support
-    )
+    return Snapshot(problem, view, means, half, bound - means @ A.T, slack_half, units, sigma, sign, support)
 
 
 def tightest(numbers: Snapshot, i: int) -> int | None:

@@ -8,23 +8,20 @@ left (the queue is cut from the back).
 from dataclasses import dataclass
 from typing import ClassVar, NamedTuple
 
-from numpy import uint8
-from numpy.typing import NDArray
-
+from paretoguard.algorithms.algorithm import Algorithm
 from paretoguard.algorithms.ecape.stopping import (
     Rivals,
-    closest_candidate,
-    forget,
+    closest_member,
     new_rivals,
-    partition,
+    take_candidates,
     weakest_excluded,
     weakest_feasible,
     weakest_pair,
 )
 from paretoguard.compiler.jit import inner
-from paretoguard.engine.arrays import Space
-from paretoguard.engine.questions import answer, decide, restart, select
-from paretoguard.engine.state import QUEUED, State, present, queue_unseen, refresh
+from paretoguard.engine.arrays import ProblemArrays
+from paretoguard.engine.questions import choose
+from paretoguard.engine.view import NOTHING, View, queue_one, queue_two
 
 
 class ECapeMemory(NamedTuple):
@@ -34,58 +31,33 @@ class ECapeMemory(NamedTuple):
 
 
 @dataclass(frozen=True)
-class ECape:
+class ECape(Algorithm):
     """e-cAPE: the paper's algorithm for the explainable problem."""
 
     name: ClassVar[str] = "e-cape"
 
-    def fit(self, space: Space) -> ECapeMemory:
-        """Room for what the algorithm remembers."""
-        return ECapeMemory(new_rivals(space))
+    def fit(self, problem: ProblemArrays) -> ECapeMemory:
+        return ECapeMemory(new_rivals(problem))
 
 
-@restart.register(ECapeMemory)
-def _restart(policy: ECapeMemory) -> None:
-    forget(policy.rivals)
-
-
-@decide.register(ECapeMemory)
-def _decide(policy: ECapeMemory, evidence: NamedTuple, space: Space, state: State) -> int:
-    queued = queue_unseen(space, state)
-    if queued > 0:
-        return queued
-    refresh(evidence, space, state)
-    return select(policy, evidence, space, state)
-
-
-@select.register(ECapeMemory)
-def _select(policy: ECapeMemory, evidence: NamedTuple, space: Space, state: State) -> int:
-    now = present(evidence, state)
-    leader = _leader(policy, evidence, now, space, state)
+@choose.register(ECapeMemory)
+def _choose(memory: ECapeMemory, view: View) -> int:
+    leader = _leader(memory.rivals, view)
     if leader < 0:
-        state.tally[QUEUED] = 0
-        return 0
-    challenger = closest_candidate(evidence, now, space, state, leader, policy.rivals.challenger[leader])
-    policy.rivals.challenger[leader] = challenger
-    state.queue[0] = leader
-    state.queue[1] = challenger
-    state.tally[QUEUED] = 1 if challenger < 0 else 2
-    return int(state.tally[QUEUED])
+        return NOTHING
+    challenger = closest_member(view, memory.rivals, leader)
+    return queue_one(view, leader) if challenger < 0 else queue_two(view, leader, challenger)
 
 
 @inner
-def _leader(policy: ECapeMemory, evidence: NamedTuple, now: NamedTuple, space: Space, state: State) -> int:
-    """The arm that holds up the stopping rule, or -1 when nothing does."""
-    z2, excluded = weakest_excluded(evidence, now, space, state, policy.rivals)
+def _leader(rivals: Rivals, view: View) -> int:
+    """Return the arm that holds up the stopping rule, or -1 when nothing does."""
+    take_candidates(view, rivals)
+    z2, excluded = weakest_excluded(view, rivals, view.state.optimal)
     if z2 < 0.0:
         return excluded
-    z1_feasible, feasible = weakest_feasible(evidence, now, space, state)
-    z1_pair, first = weakest_pair(evidence, now, space, state, policy.rivals)
+    z1_feasible, feasible = weakest_feasible(view)
+    z1_pair, first = weakest_pair(view, rivals, view.state.optimal)
     if min(z1_feasible, z1_pair) >= 0.0:
         return -1
     return feasible if z1_pair >= z1_feasible else first
-
-
-@answer.register(ECapeMemory)
-def _answer(policy: ECapeMemory, evidence: NamedTuple, space: Space, state: State, statuses: NDArray[uint8]) -> None:
-    partition(present(evidence, state), state, statuses)

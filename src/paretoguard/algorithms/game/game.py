@@ -26,19 +26,19 @@ from numbers import Integral
 from typing import ClassVar, NamedTuple
 
 import numpy as np
-from numpy import float64, int64, uint8
-from numpy.typing import NDArray
+from numpy import int64
 
+from paretoguard.algorithms.algorithm import Algorithm
 from paretoguard.compiler.jit import inner
-from paretoguard.engine.arrays import Space
-from paretoguard.engine.certify import DOMINATED, INFEASIBLE, OPTIMAL
-from paretoguard.engine.draws import DECISIONS, uniforms
-from paretoguard.engine.questions import answer, decide, restart, select
-from paretoguard.engine.state import CLOCK, QUEUED, State, queue_unseen, refresh
+from paretoguard.engine.arrays import ProblemArrays
+from paretoguard.engine.questions import answer, choose, select
+from paretoguard.engine.view import NOTHING, View, draw_for_decision, pulls_so_far, queue_one
 from paretoguard.errors import SettingsError
-from paretoguard.evidence.glr import Glr, GlrLevels, needed
+from paretoguard.evidence.glr import Glr, needed
 from paretoguard.evidence.lil import threshold
 from paretoguard.geometry.nearest_alternative import Alternative, alternative, nearest
+from paretoguard.numeric import Bytes, Floats, Integers
+from paretoguard.vocabulary import DOMINATED, INFEASIBLE, OPTIMAL, TASKS
 
 BONUSES = ("arm", "all")
 LATEST = 1e15  # results for which the bonus is worked out
@@ -52,18 +52,18 @@ class GameMemory(NamedTuple):
     respond: int
     test: int
     by_arm: bool
-    when: NDArray[int64]  # [4] results at the last step, response and test; and whether that test stopped
-    weights: NDArray[float64]  # [K] w
-    total: NDArray[float64]  # [K] gains so far
-    gap: NDArray[float64]  # [1] AdaHedge's mixability gaps so far
-    counts: NDArray[float64]  # [K] scratch
-    gains: NDArray[float64]  # [K] scratch
-    tail: NDArray[float64]  # [KNOTS] the part of the bonus with C_G, evenly in log t
+    when: Integers  # [4] results at the last step, response and test; and whether that test stopped
+    weights: Floats  # [K] w
+    total: Floats  # [K] gains so far
+    gap: Floats  # [1] AdaHedge's mixability gaps so far
+    counts: Floats  # [K] scratch
+    gains: Floats  # [K] scratch
+    tail: Floats  # [KNOTS] the part of the bonus with C_G, evenly in log t
     found: Alternative
 
 
 @dataclass(frozen=True)
-class Game:
+class Game(Algorithm):
     """Game-cPSI: asymptotically optimal for the plain problem; the reasons it gives are heuristic."""
 
     respond: int = 1
@@ -71,7 +71,7 @@ class Game:
     bonus: str = "arm"
     name: ClassVar[str] = "game-cpsi"
     evidence: ClassVar[type] = Glr
-    task: ClassVar[str] = "cpsi"
+    task = TASKS[0]
     by_position: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
@@ -81,14 +81,13 @@ class Game:
         if self.bonus not in BONUSES:
             raise ValueError(f"bonus is {self.bonus!r}, expected one of {', '.join(BONUSES)}")
 
-    def fit(self, space: Space) -> GameMemory:
-        """Room for the learner and for alternatives."""
-        if space.compared < space.objectives or np.any(space.tolerance > 0) or np.any(space.row_tolerance > 0):
+    def fit(self, problem: ProblemArrays) -> GameMemory:
+        if problem.compared < problem.objectives or np.any(problem.tolerance > 0) or np.any(problem.row_tolerance > 0):
             raise SettingsError(
                 "algorithm 'game-cpsi' knows neither exact objectives, nor such as only guard, nor tolerances; use "
                 "'pitfall', or leave them out"
             )
-        K, d = space.arms, space.noisy
+        K, d = problem.arms, problem.noisy
         times = np.geomspace(1.0, LATEST, KNOTS)
         size, ways, power = (d, K, 1.2) if self.bonus == "arm" else (K * d, 1, 3.0)
         tail = [size * threshold(max(math.log(ways * t**power), 1e-3) / size) for t in times]
@@ -103,130 +102,116 @@ class Game:
             counts=np.zeros(K),
             gains=np.zeros(K),
             tail=np.array(tail),
-            found=alternative(K, d, space.region.A.shape[0]),
+            found=alternative(K, d, problem.region.A.shape[0]),
         )
 
 
-@restart.register(GameMemory)
-def _restart(policy: GameMemory) -> None:
-    policy.gap[0] = 0.0
-    for k in range(policy.when.shape[0]):
-        policy.when[k] = 0
-    for i in range(policy.total.shape[0]):
-        policy.total[i] = 0.0
-        policy.weights[i] = 1.0 / policy.total.shape[0]
-
-
-@decide.register(GameMemory)
-def _decide(policy: GameMemory, evidence: GlrLevels, space: Space, state: State) -> int:
-    queued = queue_unseen(space, state)
-    if queued > 0:
-        return queued
-    refresh(evidence, space, state)
-    t = state.tally[CLOCK]
-    if policy.when[SEEN] < t:  # asked twice, it answers the same
-        policy.when[SEEN] = t
-        if policy.when[TESTED] == 0 or t - policy.when[TESTED] >= policy.test:
-            policy.when[TESTED] = t
-            policy.when[STOPPED] = 1 if is_certain(policy, evidence, space, state) else 0
-        due = policy.when[RESPONDED] == 0 or t - policy.when[RESPONDED] >= policy.respond
-        if policy.when[STOPPED] == 0 and due:
-            policy.when[RESPONDED] = t
-            _learn(policy, space, state)
-    if policy.when[STOPPED] == 1 and policy.when[TESTED] == t:
-        state.tally[QUEUED] = 0
-        return 0
-    return select(policy, evidence, space, state)
+@choose.register(GameMemory)
+def _choose(memory: GameMemory, view: View) -> int:
+    t = pulls_so_far(view)
+    if memory.when[SEEN] < t:  # asked twice, it answers the same
+        memory.when[SEEN] = t
+        if memory.when[TESTED] == 0 or t - memory.when[TESTED] >= memory.test:
+            memory.when[TESTED] = t
+            memory.when[STOPPED] = 1 if is_certain(memory, view) else 0
+        due = memory.when[RESPONDED] == 0 or t - memory.when[RESPONDED] >= memory.respond
+        if memory.when[STOPPED] == 0 and due:
+            memory.when[RESPONDED] = t
+            _learn(memory, view)
+    if memory.when[STOPPED] == 1 and memory.when[TESTED] == t:
+        return NOTHING
+    return select(memory, view)
 
 
 @inner
-def is_certain(policy: GameMemory, evidence: GlrLevels, space: Space, state: State) -> bool:
-    """Are all means with another answer too far away?"""
-    for i in range(space.arms):
-        policy.counts[i] = float(state.counts[i])
-    value = nearest(space.region, state.means, state.optimal, policy.counts, policy.found)
-    return bool(value > needed(evidence, state))
+def is_certain(memory: GameMemory, view: View) -> bool:
+    """True if all means with another answer are too far away."""
+    problem, state = view.problem, view.state
+    for i in range(problem.arms):
+        memory.counts[i] = float(state.counts[i])
+    value = nearest(problem.region, state.means, state.optimal, memory.counts, memory.found)
+    return bool(value > needed(view))
 
 
 @inner
-def _learn(policy: GameMemory, space: Space, state: State) -> None:
+def _learn(memory: GameMemory, view: View) -> None:
     """Take the learner's weights, and let it see what each arm would have told of the nearest other answer."""
-    K = space.arms
-    _weigh_arms(policy)
-    nearest(space.region, state.means, state.optimal, policy.weights, policy.found)
-    t = float(state.tally[CLOCK])
-    tail = _tail(policy, t)
+    problem, state = view.problem, view.state
+    K = problem.arms
+    _weigh_arms(memory)
+    nearest(problem.region, state.means, state.optimal, memory.weights, memory.found)
+    t = float(pulls_so_far(view))
+    tail = _tail(memory, t)
     for i in range(K):
-        if policy.by_arm:
-            level = tail + 2.0 * space.noisy * math.log(4.0 + math.log(float(state.counts[i])))
+        if memory.by_arm:
+            level = tail + 2.0 * problem.noisy * math.log(4.0 + math.log(float(state.counts[i])))
         else:
-            level = tail + 2.0 * K * space.noisy * math.log(4.0 + math.log(max(1.0, t * t / K)))
-        gain = math.sqrt(2.0 * policy.found.half[i]) + math.sqrt(2.0 * level / state.counts[i])
-        policy.gains[i] = gain * gain
-    _see(policy)
+            level = tail + 2.0 * K * problem.noisy * math.log(4.0 + math.log(max(1.0, t * t / K)))
+        gain = math.sqrt(2.0 * memory.found.half[i]) + math.sqrt(2.0 * level / state.counts[i])
+        memory.gains[i] = gain * gain
+    _see(memory)
 
 
 @inner
-def _weigh_arms(policy: GameMemory) -> None:
+def _weigh_arms(memory: GameMemory) -> None:
     """AdaHedge: proportional to exp(eta total), eta = log K / gap; before any gap, the best so far alike."""
-    K = policy.total.shape[0]
+    K = memory.total.shape[0]
     best, whole = -math.inf, 0.0
     for i in range(K):
-        best = max(best, policy.total[i])
+        best = max(best, memory.total[i])
     for i in range(K):
-        if policy.gap[0] > 0.0:
-            policy.weights[i] = math.exp(math.log(float(K)) / policy.gap[0] * (policy.total[i] - best))
+        if memory.gap[0] > 0.0:
+            memory.weights[i] = math.exp(math.log(float(K)) / memory.gap[0] * (memory.total[i] - best))
         else:
-            policy.weights[i] = 1.0 if policy.total[i] == best else 0.0
-        whole += policy.weights[i]
+            memory.weights[i] = 1.0 if memory.total[i] == best else 0.0
+        whole += memory.weights[i]
     for i in range(K):
-        policy.weights[i] /= whole
+        memory.weights[i] /= whole
 
 
 @inner
-def _see(policy: GameMemory) -> None:
+def _see(memory: GameMemory) -> None:
     """Add the gains, and the gap between the mean gain and its exponential mean."""
-    K = policy.total.shape[0]
+    K = memory.total.shape[0]
     most, mean, mixed = -math.inf, 0.0, 0.0
     for i in range(K):
-        if policy.weights[i] > 0.0:
-            most = max(most, policy.gains[i])
+        if memory.weights[i] > 0.0:
+            most = max(most, memory.gains[i])
     for i in range(K):
-        mean += policy.weights[i] * policy.gains[i]
-        policy.total[i] += policy.gains[i]
-    if policy.gap[0] > 0.0 and K > 1:
-        rate = math.log(float(K)) / policy.gap[0]
+        mean += memory.weights[i] * memory.gains[i]
+        memory.total[i] += memory.gains[i]
+    if memory.gap[0] > 0.0 and K > 1:
+        rate = math.log(float(K)) / memory.gap[0]
         for i in range(K):
-            mixed += policy.weights[i] * math.exp(rate * (policy.gains[i] - most))
+            mixed += memory.weights[i] * math.exp(rate * (memory.gains[i] - most))
         most += math.log(mixed) / rate
-    policy.gap[0] += max(0.0, most - mean)
+    memory.gap[0] += max(0.0, most - mean)
 
 
 @inner
-def _tail(policy: GameMemory, t: float) -> float:
+def _tail(memory: GameMemory, t: float) -> float:
     """The part of the bonus with C_G, between the knots by a straight line."""
     place = min(math.log(t) / math.log(LATEST), 1.0) * (KNOTS - 1)
     knot = min(int(place), KNOTS - 2)
     share = place - knot
-    return float((1.0 - share) * policy.tail[knot] + share * policy.tail[knot + 1])
+    return float((1.0 - share) * memory.tail[knot] + share * memory.tail[knot + 1])
 
 
 @select.register(GameMemory)
-def _select(policy: GameMemory, evidence: GlrLevels, space: Space, state: State) -> int:
-    """An arm drawn from the weights."""
-    u, _ = uniforms(state.key, 0, state.tally[CLOCK], 0, DECISIONS)
-    arm, reached = space.arms - 1, 0.0
-    for i in range(space.arms):
-        reached += policy.weights[i]
+def _select(memory: GameMemory, view: View) -> int:
+    """Queue an arm drawn from the weights."""
+    u = draw_for_decision(view)
+    arm, reached = view.problem.arms - 1, 0.0
+    for i in range(view.problem.arms):
+        reached += memory.weights[i]
         if u < reached:
             arm = i
             break
-    state.queue[0] = arm
-    state.tally[QUEUED] = 1
-    return 1
+    return queue_one(view, arm)
 
 
 @answer.register(GameMemory)
-def _answer(policy: GameMemory, evidence: GlrLevels, space: Space, state: State, statuses: NDArray[uint8]) -> None:
-    for i in range(space.arms):
+def _answer(memory: GameMemory, view: View, statuses: Bytes) -> None:
+    state = view.state
+    for i in range(view.problem.arms):
         statuses[i] = OPTIMAL if state.optimal[i] == 1 else DOMINATED if state.inside[i] == 1 else INFEASIBLE

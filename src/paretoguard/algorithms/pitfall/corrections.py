@@ -6,9 +6,7 @@ an arm below O rises, `doubt` looks after arms that may yet dominate the arm in 
 """
 
 import math
-from typing import Any, NamedTuple
 
-from paretoguard.algorithms.ecape.stopping import is_candidate
 from paretoguard.algorithms.pitfall.costs import (
     ARM,
     DOUBT,
@@ -25,39 +23,41 @@ from paretoguard.algorithms.pitfall.costs import (
     take,
 )
 from paretoguard.compiler.jit import inner
-from paretoguard.engine.arrays import Space
-from paretoguard.engine.state import CLOCK, State
+from paretoguard.engine.arrays import ProblemArrays
+from paretoguard.engine.state import State
+from paretoguard.engine.view import View, is_candidate, pulls_so_far
 
 ROUNDING = 1e-12  # of exp and log: a whole power must not come out above itself
 BUSY = 1.2  # times the pulls of the arm in question: the other is pulled for other ends too
 
 
 @inner
-def rises_from_below(space: Space, state: State, pitfalls: Pitfalls, i: int) -> bool:
+def rises_from_below(problem: ProblemArrays, state: State, pitfalls: Pitfalls, i: int) -> bool:
     """Is the pitfall that i rises, from below an arm of O?"""
-    return bool(pitfalls.found[KIND] == RISES and rising_bound(space, state, pitfalls, i) > 0.0)
+    return bool(pitfalls.found[KIND] == RISES and rising_bound(problem, state, pitfalls, i) > 0.0)
 
 
 @inner
-def doubt(evidence: NamedTuple, now: Any, space: Space, state: State, pitfalls: Pitfalls) -> None:
+def doubt(view: View, pitfalls: Pitfalls) -> None:
     """Let an arm that may yet dominate the arm in question catch up.
 
     Were it to dominate, nothing else about the arm would have to be known: but while it lacks pulls its mean may be off
     and hide that. In doubt is an arm j, not certified infeasible, if being above i would cost less than log t and
     N_j < N_i^catch_up: it takes a vanishing share of the pulls.
     """
+    problem, state = view.problem, view.state
     i = pitfalls.found[ARM]
-    arm = _better_reason(evidence, now, space, state, pitfalls, i) if pitfalls.found[KIND] == ENTERS else -1
+    arm = _better_reason(view, pitfalls, i) if pitfalls.found[KIND] == ENTERS else -1
     if arm >= 0:
         take(pitfalls, DOUBT, arm, i)
         return
-    least, arm = math.log(float(state.tally[CLOCK])), -1
+    least, arm = math.log(float(pulls_so_far(view))), -1
     enough = pitfalls.counts[i]
     if pitfalls.catch_up < 1.0:
         enough = (1.0 - ROUNDING) * math.exp(pitfalls.catch_up * math.log(enough))
-    for j in range(space.arms):
-        if j != i and pitfalls.counts[j] < enough and is_candidate(now, state, j):
-            cost = falling(space, state, pitfalls, i, j)
+    for j in range(problem.arms):
+        if j != i and pitfalls.counts[j] < enough and is_candidate(view, j):
+            cost = falling(problem, state, pitfalls, i, j)
             if cost < least:
                 least, arm = cost, j
     if arm >= 0:
@@ -65,7 +65,7 @@ def doubt(evidence: NamedTuple, now: Any, space: Space, state: State, pitfalls: 
 
 
 @inner
-def _better_reason(evidence: NamedTuple, now: Any, space: Space, state: State, pitfalls: Pitfalls, i: int) -> int:
+def _better_reason(view: View, pitfalls: Pitfalls, i: int) -> int:
     """An arm of O with fewer pulls than i that would rule it out with fewer pulls than the constraints do, or -1.
 
     For each unit of evidence, with g the least lead of j: dominance takes x pulls of i and m of j where x m/(x + m) is
@@ -77,10 +77,10 @@ def _better_reason(evidence: NamedTuple, now: Any, space: Space, state: State, p
     fewest = math.inf
     for k in range(pitfalls.found[SIZE]):
         j = pitfalls.front[k]
-        if pitfalls.counts[j] < pitfalls.counts[i] and could_dominate(space, state, j, i):
+        if pitfalls.counts[j] < pitfalls.counts[i] and could_dominate(view.problem, view.state, j, i):
             gap = least_lead(pitfalls, i, j)
             if 0.0 < gap < math.inf:
-                m, least = _own_pulls(evidence, now, space, state, pitfalls, j), 2.0 / (gap * gap)
+                m, least = _own_pulls(view, pitfalls, j), 2.0 / (gap * gap)
                 more = least * m / (m - least) if m >= 2.0 * least else 4.0 * least - m
                 if more < fewest and more < pitfalls.counts[i] / pitfalls.own[i]:
                     fewest, arm = more, j
@@ -88,7 +88,7 @@ def _better_reason(evidence: NamedTuple, now: Any, space: Space, state: State, p
 
 
 @inner
-def is_dearer(evidence: NamedTuple, now: Any, space: Space, state: State, pitfalls: Pitfalls, cost: float) -> bool:
+def is_dearer(view: View, pitfalls: Pitfalls, cost: float) -> bool:
     """Does it take more pulls to keep the arm from rising, at this cost, than from entering P?
 
     Asked where no arm above it has many more pulls than it: where one has, they serve other ends, and come for free.
@@ -103,12 +103,12 @@ def is_dearer(evidence: NamedTuple, now: Any, space: Space, state: State, pitfal
             if pitfalls.counts[j] > BUSY * pitfalls.counts[i]:
                 return False
             rising += pitfalls.counts[j] / cost
-            entering += _own_pulls(evidence, now, space, state, pitfalls, j)
+            entering += _own_pulls(view, pitfalls, j)
     return rising > entering
 
 
 @inner
-def _own_pulls(evidence: NamedTuple, now: Any, space: Space, state: State, pitfalls: Pitfalls, j: int) -> float:
+def _own_pulls(view: View, pitfalls: Pitfalls, j: int) -> float:
     """How many pulls an arm of O takes for each unit of evidence that it is feasible."""
-    cost = crossing(evidence, now, space, state, pitfalls, j)
+    cost = crossing(view, pitfalls, j)
     return pitfalls.counts[j] / cost if cost > 0.0 else 0.0

@@ -5,29 +5,29 @@ true:
 
 - an arm of O leaves P: N_i/2 times the squared slack of the nearest row;
 - an arm of O becomes dominated by another of O: both meet where the first leads;
-- an arm outside O rises: it becomes undominated by every arm of O (`engine.entering`, in the whole space);
+- an arm outside O rises: it becomes undominated by every arm of O (`geometry.cheapest_entry`, in the whole space);
 - an arm outside P enters: N_i/2 times its squared distance to P.
 
 A cost is 1-homogeneous in N, so that the shares N_a (d cost / d N_a) / cost of the arms in it add up to 1.
 """
 
 import math
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
-from numpy import float64, int64, uint8
-from numpy.typing import NDArray
+from numpy import int64, uint8
 
 from paretoguard.compiler.jit import aside, inner
-from paretoguard.engine.arrays import Space
+from paretoguard.engine.arrays import ProblemArrays
 from paretoguard.engine.dominance import best_lead
 from paretoguard.engine.feasibility import called_eta
-from paretoguard.engine.state import State, weight_of
+from paretoguard.engine.state import State
+from paretoguard.engine.view import View, weight_of
 from paretoguard.evidence.estimated_scale import NEVER
 from paretoguard.geometry.cheapest_entry import Walk, enter, prepare, walk_memory
 from paretoguard.geometry.polyhedron import Polyhedron, polyhedron
+from paretoguard.numeric import Bytes, Floats, Integers
 
-Floats = NDArray[float64]
 NONE, LEAVES, FALLS, RISES, ENTERS, DOUBT = 0, 1, 2, 3, 4, 5
 KIND, ARM, OTHER, SIZE = 0, 1, 2, 3  # entries of Pitfalls.found
 LATER = 1e300  # a cost that comes after all others
@@ -40,26 +40,26 @@ class Pitfalls(NamedTuple):
     plain: bool  # the plain problem?
     catch_up: float  # see `doubt`
     region: Polyhedron  # where an arm must be to be among the best: P in the plain problem, else anywhere
-    found: NDArray[int64]  # [4] the pitfall: its kind and up to two arms; and how many arms O has
-    front: NDArray[int64]  # [K] the arms of O
+    found: Integers  # [4] the pitfall: its kind and up to two arms; and how many arms O has
+    front: Integers  # [K] the arms of O
     counts: Floats  # [K]
     unit: Floats  # [compared]
     points: Floats  # [K, compared] the means in which arms are compared
     share: Floats  # [K] of each arm in the information about the pitfall
     own: Floats  # [K] the cost of entering P; 0 inside
     bound: Floats  # [K] of the cost of each arm outside O, from below; +inf: it is closed, or too dear
-    rival: NDArray[int64]  # [K] an arm of O for the bound, or -1
-    above: NDArray[uint8]  # [K] the arms of O that dominate the arm at hand, or may do so together
+    rival: Integers  # [K] an arm of O for the bound, or -1
+    above: Bytes  # [K] the arms of O that dominate the arm at hand, or may do so together
     fall: Floats  # [K] for i in O: the least open cost of falling to another arm of O, from below …
-    to: NDArray[int64]  # [K] … the arm of O that has it, once it is worked out, else -1 …
-    stamp: NDArray[int64]  # [K] … with these results of i (-1: not in O then)
+    to: Integers  # [K] … the arm of O that has it, once it is worked out, else -1 …
+    stamp: Integers  # [K] … with these results of i (-1: not in O then)
     walk: Walk
 
 
-def new_pitfalls(space: Space, *, plain: bool, catch_up: float) -> Pitfalls:
+def new_pitfalls(problem: ProblemArrays, *, plain: bool, catch_up: float) -> Pitfalls:
     """Nothing remembered yet."""
-    K, d = space.arms, space.compared
-    region = space.region if plain else polyhedron(np.zeros((0, d)), np.zeros(0))
+    K, d = problem.arms, problem.compared
+    region = problem.region if plain else polyhedron(np.zeros((0, d)), np.zeros(0))
     return Pitfalls(
         plain=plain,
         catch_up=catch_up,
@@ -82,22 +82,14 @@ def new_pitfalls(space: Space, *, plain: bool, catch_up: float) -> Pitfalls:
 
 
 @inner
-def forget(pitfalls: Pitfalls) -> None:
-    """Begin anew."""
-    for i in range(pitfalls.rival.shape[0]):
-        pitfalls.rival[i] = -1
-        pitfalls.stamp[i] = -1
-
-
-@inner
-def look(space: Space, state: State, pitfalls: Pitfalls) -> None:
+def look(problem: ProblemArrays, state: State, pitfalls: Pitfalls) -> None:
     """Copy what the costs depend on, and list O."""
     size = 0
-    _measure(space, state, pitfalls)
-    for i in range(space.arms):
+    _measure(problem, state, pitfalls)
+    for i in range(problem.arms):
         pitfalls.counts[i] = float(state.counts[i])
         pitfalls.above[i] = 0
-        for c in range(space.compared):
+        for c in range(problem.compared):
             pitfalls.points[i, c] = state.means[i, c] / pitfalls.unit[c]
         if state.optimal[i] == 1:
             pitfalls.front[size] = i
@@ -109,14 +101,14 @@ def look(space: Space, state: State, pitfalls: Pitfalls) -> None:
 
 
 @inner
-def _measure(space: Space, state: State, pitfalls: Pitfalls) -> None:
+def _measure(problem: ProblemArrays, state: State, pitfalls: Pitfalls) -> None:
     """Where scales are learnt, the unit of a coordinate is its standard deviation, over all arms."""
-    for c in range(min(state.covariance.shape[1], space.compared)):
-        if space.learnt[c] == 1:
+    for c in range(min(state.covariance.shape[1], problem.compared)):
+        if problem.learnt[c] == 1:
             total = 0.0
-            for i in range(space.arms):
+            for i in range(problem.arms):
                 total += state.covariance[i, c, c]
-            pitfalls.unit[c] = math.sqrt(total / space.arms) if total > 0.0 else 1.0
+            pitfalls.unit[c] = math.sqrt(total / problem.arms) if total > 0.0 else 1.0
 
 
 @inner
@@ -126,49 +118,50 @@ def take(pitfalls: Pitfalls, kind: int, arm: int, other: int) -> None:
 
 
 @inner
-def crossing(evidence: NamedTuple, now: Any, space: Space, state: State, pitfalls: Pitfalls, i: int) -> float:
+def crossing(view: View, pitfalls: Pitfalls, i: int) -> float:
     """What it costs that i is on the other side of P; where scales are learnt, the evidence against it."""
+    state = view.state
     if state.covariance.shape[1] > 0:
-        return _crossing_in_evidence(evidence, now, space, state, i)
-    eta = called_eta(space, state, i)
+        return _crossing_in_evidence(view, i)
+    eta = called_eta(view.problem, state, i)
     return 0.5 * pitfalls.counts[i] * eta * eta
 
 
 @aside
-def _crossing_in_evidence(evidence: NamedTuple, now: Any, space: Space, state: State, i: int) -> float:
+def _crossing_in_evidence(view: View, i: int) -> float:
     """Where results do not vary their scale is never known, and more of them are of no use: any other way comes first.
 
     Called, as evidence takes long to compile and `crossing` is in many places.
     """
-    weight = weight_of(evidence, space, state, i)
-    return LATER if 0.0 < now.bar - weight <= 2.0 * NEVER else max(0.0, weight)
+    weight = weight_of(view, i)
+    return LATER if 0.0 < view.now.bar - weight <= 2.0 * NEVER else max(0.0, weight)
 
 
 @inner
-def falling(space: Space, state: State, pitfalls: Pitfalls, i: int, j: int) -> float:
+def falling(problem: ProblemArrays, state: State, pitfalls: Pitfalls, i: int, j: int) -> float:
     """What it costs that i is dominated by j, by more than the tolerance."""
-    if space.compared_exact > 0 and best_lead(space, state, i, j) == math.inf:
+    if problem.compared_exact > 0 and best_lead(problem, state, i, j) == math.inf:
         return math.inf
     n, m, square = pitfalls.counts[i], pitfalls.counts[j], 0.0
-    for c in range(space.compared):
-        lead = max(0.0, pitfalls.points[i, c] - pitfalls.points[j, c] + space.tolerance[c] / pitfalls.unit[c])
+    for c in range(problem.compared):
+        lead = max(0.0, pitfalls.points[i, c] - pitfalls.points[j, c] + problem.tolerance[c] / pitfalls.unit[c])
         square += lead * lead
     return 0.5 * (n * m / (n + m)) * square
 
 
 @inner
-def could_dominate(space: Space, state: State, j: int, i: int) -> bool:
+def could_dominate(problem: ProblemArrays, state: State, j: int, i: int) -> bool:
     """Do the exact objectives allow that j dominates i?"""
-    for c in range(space.noisy, space.noisy + space.compared_exact):
+    for c in range(problem.noisy, problem.noisy + problem.compared_exact):
         if state.means[i, c] > state.means[j, c]:
             return False
     return True
 
 
 @inner
-def rising_above(space: Space, state: State, pitfalls: Pitfalls, i: int, j: int) -> float:
+def rising_above(problem: ProblemArrays, state: State, pitfalls: Pitfalls, i: int, j: int) -> float:
     """What it costs that i is not dominated by j."""
-    if not could_dominate(space, state, j, i):
+    if not could_dominate(problem, state, j, i):
         return 0.0
     n, m, least = pitfalls.counts[i], pitfalls.counts[j], max(0.0, least_lead(pitfalls, i, j))
     return 0.5 * (n * m / (n + m)) * least * least if least < math.inf else math.inf
@@ -184,19 +177,19 @@ def least_lead(pitfalls: Pitfalls, i: int, j: int) -> float:
 
 
 @inner
-def rising_bound(space: Space, state: State, pitfalls: Pitfalls, i: int) -> float:
+def rising_bound(problem: ProblemArrays, state: State, pitfalls: Pitfalls, i: int) -> float:
     """A lower bound of what it costs that i rises, from its remembered rival."""
     j = pitfalls.rival[i]
-    return 0.0 if j < 0 or state.optimal[j] == 0 else rising_above(space, state, pitfalls, i, j)
+    return 0.0 if j < 0 or state.optimal[j] == 0 else rising_above(problem, state, pitfalls, i, j)
 
 
 @inner
-def rising(space: Space, state: State, pitfalls: Pitfalls, i: int, limit: float) -> float:
+def rising(problem: ProblemArrays, state: State, pitfalls: Pitfalls, i: int, limit: float) -> float:
     """What it costs that i rises, if less than `limit`, else +inf; and the rival that bounds it best from below."""
     best = -1.0
     for k in range(pitfalls.found[SIZE]):
         j = pitfalls.front[k]
-        value = rising_above(space, state, pitfalls, i, j)
+        value = rising_above(problem, state, pitfalls, i, j)
         pitfalls.above[j] = 1 if value > 0.0 else 0
         if value > best:
             best = value

@@ -2,7 +2,7 @@
 
 At equilibrium every way that holds up the answer costs the same, which is what the optimal shares of samples are
 defined by; no learner, no rate (information-directed selection: You, Qin, Wang, Yang 2023). Stopping is
-`engine.pitfalls`': when no way to be wrong is open. docs/pitfall.md derives it.
+`search`'s: when no way to be wrong is open. docs/pitfall.md derives it.
 """
 
 import math
@@ -11,23 +11,19 @@ from numbers import Real
 from typing import ClassVar, NamedTuple
 
 import numpy as np
-from numpy import uint8
-from numpy.typing import NDArray
 
-from paretoguard.algorithms.ecape.stopping import partition
-from paretoguard.algorithms.pitfall.costs import NONE, Pitfalls, forget, new_pitfalls
+from paretoguard.algorithms.algorithm import Algorithm
+from paretoguard.algorithms.pitfall.costs import NONE, Pitfalls, new_pitfalls
 from paretoguard.algorithms.pitfall.search import find_pitfall
 from paretoguard.compiler.jit import inner
-from paretoguard.engine.arrays import Space
-from paretoguard.engine.certify import DOMINATED, INFEASIBLE, OPTIMAL
-from paretoguard.engine.draws import DECISIONS, uniforms
+from paretoguard.engine.arrays import ProblemArrays
 from paretoguard.engine.feasibility import called_eta
-from paretoguard.engine.questions import answer, decide, ratio_bar, restart, select
-from paretoguard.engine.state import CLOCK, QUEUED, State, present, queue_unseen, refresh
+from paretoguard.engine.questions import answer, choose, ratio_bar
+from paretoguard.engine.view import NOTHING, View, draw_for_decision, partition, pulls_so_far, queue_one
 from paretoguard.errors import SettingsError
 from paretoguard.evidence.estimated_scale import LEAST_PULLS
-
-TASKS = ("e-cpsi", "cpsi")
+from paretoguard.numeric import Bytes
+from paretoguard.vocabulary import DOMINATED, INFEASIBLE, OPTIMAL, TASKS
 
 
 class PitfallMemory(NamedTuple):
@@ -38,14 +34,14 @@ class PitfallMemory(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Pitfall:
+class Pitfall(Algorithm):
     """Pulls what tells most about the easiest way to be wrong; `task` "cpsi" finds the set of best arms alone.
 
     An arm that may dominate the one in question catches up to its count to the power `catch_up` (0: never), and each
     has at least `explore` sqrt(t/K) pulls.
     """
 
-    task: str = "e-cpsi"
+    task: str = TASKS[1]
     catch_up: float = 0.8
     explore: float = 1.0
     name: ClassVar[str] = "pitfall"
@@ -58,83 +54,62 @@ class Pitfall:
             if isinstance(given, bool) or not isinstance(given, Real) or not 0.0 <= given <= 1.0:
                 raise ValueError(f"{name} is {given!r}, expected a number from 0 to 1")
 
-    def fit(self, space: Space) -> PitfallMemory:
-        """Room to find the pitfall."""
-        is_loose = np.any(space.tolerance > 0) or np.any(space.row_tolerance > 0)
-        if self.task == "cpsi" and (space.compared < space.objectives or is_loose):
+    def fit(self, problem: ProblemArrays) -> PitfallMemory:
+        is_loose = np.any(problem.tolerance > 0) or np.any(problem.row_tolerance > 0)
+        if self.task == "cpsi" and (problem.compared < problem.objectives or is_loose):
             raise SettingsError(
                 "algorithm 'pitfall:task=cpsi' knows neither exact objectives, nor such as only guard, nor tolerances; "
                 "use 'pitfall', or leave them out"
             )
-        pitfalls = new_pitfalls(space, plain=self.task == "cpsi", catch_up=float(self.catch_up))
+        pitfalls = new_pitfalls(problem, plain=self.task == "cpsi", catch_up=float(self.catch_up))
         return PitfallMemory(float(self.explore), pitfalls)
 
 
-@restart.register(PitfallMemory)
-def _restart(policy: PitfallMemory) -> None:
-    forget(policy.pitfalls)
-
-
-@decide.register(PitfallMemory)
-def _decide(policy: PitfallMemory, evidence: NamedTuple, space: Space, state: State) -> int:
-    queued = queue_unseen(space, state)
-    if queued > 0:
-        return queued
-    refresh(evidence, space, state)
-    return select(policy, evidence, space, state)
-
-
-@select.register(PitfallMemory)
-def _select(policy: PitfallMemory, evidence: NamedTuple, space: Space, state: State) -> int:
-    kind = find_pitfall(evidence, present(evidence, state), space, state, policy.pitfalls)
-    if kind == NONE:
-        state.tally[QUEUED] = 0
-        return 0
-    starved = _starved(policy, space, state)
+@choose.register(PitfallMemory)
+def _choose(memory: PitfallMemory, view: View) -> int:
+    if find_pitfall(view, memory.pitfalls) == NONE:
+        return NOTHING
+    starved = _starved(memory, view)
     if starved >= 0:
-        state.queue[0] = starved
-        state.tally[QUEUED] = 1
-        return 1
-    u, _ = uniforms(state.key, 0, state.tally[CLOCK], 0, DECISIONS)
+        return queue_one(view, starved)
+    u = draw_for_decision(view)
     arm, reached = -1, 0.0
-    for i in range(space.arms):
-        if policy.pitfalls.share[i] > 0.0:
+    for i in range(view.problem.arms):
+        if memory.pitfalls.share[i] > 0.0:
             arm = i
-            reached += policy.pitfalls.share[i]
+            reached += memory.pitfalls.share[i]
             if u < reached:
                 break
-    state.queue[0] = arm
-    state.tally[QUEUED] = 1
-    return 1
+    return queue_one(view, arm)
 
 
 @inner
-def _starved(policy: PitfallMemory, space: Space, state: State) -> int:
-    """The least pulled arm, where it has fewer than explore sqrt(t/K) pulls, or too few to know its scale; else -1.
+def _starved(memory: PitfallMemory, view: View) -> int:
+    """Return the least pulled arm, if it has fewer than explore sqrt(t/K) pulls, or too few to know its scale; else -1.
 
     Every mean is then right in the end, whatever the first results were; it takes at most sqrt(K t) pulls, and where
     scales are learnt the first results of each arm.
     """
-    arm = 0
-    for i in range(space.arms):
+    state, arm = view.state, 0
+    for i in range(view.problem.arms):
         if state.counts[i] < state.counts[arm]:
             arm = i
     n = float(state.counts[arm])
     if state.covariance.shape[1] > 0 and n < LEAST_PULLS:
         return arm
-    wanted = policy.explore * policy.explore * float(state.tally[CLOCK])
-    return arm if n * n * space.arms < wanted else -1
+    wanted = memory.explore * memory.explore * float(pulls_so_far(view))
+    return arm if n * n * view.problem.arms < wanted else -1
 
 
 @answer.register(PitfallMemory)
-def _answer(policy: PitfallMemory, evidence: NamedTuple, space: Space, state: State, statuses: NDArray[uint8]) -> None:
-    now = present(evidence, state)
-    bar = ratio_bar(evidence, now, space, state)
+def _answer(memory: PitfallMemory, view: View, statuses: Bytes) -> None:
+    problem, state = view.problem, view.state
+    bar = ratio_bar(view)
     if bar == math.inf:
-        partition(now, state, statuses)
+        partition(view, statuses)
         return
-    for i in range(space.arms):
-        eta = called_eta(space, state, i)
+    for i in range(problem.arms):
+        eta = called_eta(problem, state, i)
         cost = 0.5 * float(state.counts[i]) * eta * eta
-        outside = state.inside[i] == 0 and (policy.pitfalls.plain or cost >= bar)  # plain: read off the means
+        outside = state.inside[i] == 0 and (memory.pitfalls.plain or cost >= bar)  # plain: read off the means
         statuses[i] = OPTIMAL if state.optimal[i] == 1 else INFEASIBLE if outside else DOMINATED

@@ -1,12 +1,12 @@
 """The pitfall: the easiest way in which the empirical answer could still be wrong.
 
-Of the elementary ways of `engine.ways`, to be wrong about an arm that is outside P and below O takes two, to enter and
+Of the elementary ways of `costs`, to be wrong about an arm that is outside P and below O takes two, to enter and
 to rise, so that the larger of its two costs counts: which reason an arm is given is never decided but here, one arm at
 a time. For the plain problem (`plain`) an arm outside O must enter P and be undominated at once, which is one cost.
 
 A way is open while the evidence has not closed it: by likelihood ratio where it has that form (`ratio_bar`), else by
 its claim. The pitfall is the open way of least cost. Which of its two reasons an arm is worked on for, and what comes
-before the pitfall, is in `engine.doubt`.
+before the pitfall, is in `corrections`.
 
 Costs are looked at through lower bounds: of an arm that rises, the cost of rising above the arm of O remembered for it;
 of one that must enter P as well, that of entering P. Only the arms that these leave as possible minimisers, one or two
@@ -14,12 +14,7 @@ a decision, need the walk through all maps.
 """
 
 import math
-from typing import Any, NamedTuple
 
-from numpy import uint8
-from numpy.typing import NDArray
-
-from paretoguard.algorithms.ecape.stopping import is_candidate
 from paretoguard.algorithms.pitfall.corrections import doubt, is_dearer, rises_from_below
 from paretoguard.algorithms.pitfall.costs import (
     ARM,
@@ -42,61 +37,58 @@ from paretoguard.algorithms.pitfall.costs import (
     take,
     write_shares,
 )
-from paretoguard.compiler.jit import inner
-from paretoguard.engine.arrays import Space
+from paretoguard.compiler.jit import entry, inner
 from paretoguard.engine.questions import below_some, dominated, is_steady, ratio_bar, undominated
-from paretoguard.engine.state import State, is_outside, weight_of
+from paretoguard.engine.view import View, at_now, is_candidate, is_outside, weight_of
+from paretoguard.numeric import Bytes
 
 ROUNDING = 1e-12  # relative; two formulas of one cost differ by less
 
 
 @inner
-def find_pitfall(evidence: NamedTuple, now: Any, space: Space, state: State, pitfalls: Pitfalls) -> int:
+def find_pitfall(view: View, pitfalls: Pitfalls) -> int:
     """Find the open way of least cost, and the shares of its arms; return its kind.
 
     NONE: every way is closed. DOUBT: another arm is to be pulled before more is spent on it.
     """
-    look(space, state, pitfalls)
-    bar = ratio_bar(evidence, now, space, state)
-    least = _weakest_member(evidence, now, space, state, pitfalls, bar)
-    least = _weakest_pair(evidence, now, space, state, pitfalls, bar, least)
-    least = _weakest_outside(evidence, now, space, state, pitfalls, bar, least)
-    if pitfalls.found[KIND] == RISES and is_dearer(evidence, now, space, state, pitfalls, least):
+    problem, state = view.problem, view.state
+    look(problem, state, pitfalls)
+    bar = ratio_bar(view)
+    least = _weakest_member(view, pitfalls, bar)
+    least = _weakest_pair(view, pitfalls, bar, least)
+    least = _weakest_outside(view, pitfalls, bar, least)
+    if pitfalls.found[KIND] == RISES and is_dearer(view, pitfalls, least):
         pitfalls.found[KIND] = ENTERS
-    if pitfalls.found[KIND] != NONE and not rises_from_below(space, state, pitfalls, pitfalls.found[ARM]):
-        doubt(evidence, now, space, state, pitfalls)
+    if pitfalls.found[KIND] != NONE and not rises_from_below(problem, state, pitfalls, pitfalls.found[ARM]):
+        doubt(view, pitfalls)
     write_shares(pitfalls)
     return int(pitfalls.found[KIND])
 
 
 @inner
-def _weakest_member(
-    evidence: NamedTuple, now: Any, space: Space, state: State, pitfalls: Pitfalls, bar: float
-) -> float:
+def _weakest_member(view: View, pitfalls: Pitfalls, bar: float) -> float:
     """The least cost of an arm of O that leaves P; costs from `bar` on are closed."""
     least = bar
     for k in range(pitfalls.found[SIZE]):
         i = pitfalls.front[k]
-        cost = crossing(evidence, now, space, state, pitfalls, i)
-        if cost < least and (bar < math.inf or not weight_of(evidence, space, state, i) >= now.bar):
+        cost = crossing(view, pitfalls, i)
+        if cost < least and (bar < math.inf or not weight_of(view, i) >= view.now.bar):
             least = cost
             take(pitfalls, LEAVES, i, -1)
     return least
 
 
 @inner
-def _weakest_pair(
-    evidence: NamedTuple, now: Any, space: Space, state: State, pitfalls: Pitfalls, bar: float, least: float
-) -> float:
+def _weakest_pair(view: View, pitfalls: Pitfalls, bar: float, least: float) -> float:
     """The least cost, below `least`, of an arm of O that becomes dominated by another.
 
     A row, the least open cost of one arm, changes with the results of its arm, and by each other arm with results.
     Where nothing else changes it, rows are remembered, from below: O(|O| d), and one or two rows worked out anew.
     """
-    if (bar == math.inf and not is_steady(evidence)) or state.covariance.shape[1] > 0:
+    if (bar == math.inf and not is_steady(view)) or view.state.covariance.shape[1] > 0:
         for k in range(pitfalls.found[SIZE]):
             pitfalls.stamp[pitfalls.front[k]] = -1
-    _mend_rows(evidence, now, space, state, pitfalls, bar)
+    _mend_rows(view, pitfalls, bar)
     while True:
         arm, lowest = -1, least
         for k in range(pitfalls.found[SIZE]):
@@ -108,13 +100,14 @@ def _weakest_pair(
         if pitfalls.to[arm] >= 0:
             take(pitfalls, FALLS, arm, pitfalls.to[arm])
             return lowest
-        _work_out_row(evidence, now, space, state, pitfalls, bar, arm)
+        _work_out_row(view, pitfalls, bar, arm)
 
 
 @inner
-def _mend_rows(evidence: NamedTuple, now: Any, space: Space, state: State, pitfalls: Pitfalls, bar: float) -> None:
+def _mend_rows(view: View, pitfalls: Pitfalls, bar: float) -> None:
     """Make the remembered rows bounds from below again, and know those by no arm that has new results."""
-    for i in range(space.arms):
+    state = view.state
+    for i in range(view.problem.arms):
         if state.optimal[i] == 0:
             pitfalls.stamp[i] = -1
         elif pitfalls.stamp[i] == -1:
@@ -130,7 +123,7 @@ def _mend_rows(evidence: NamedTuple, now: Any, space: Space, state: State, pitfa
         for other in range(pitfalls.found[SIZE]):
             i = pitfalls.front[other]
             if i != j and pitfalls.fall[i] > -math.inf:
-                _compare(evidence, now, space, state, pitfalls, bar, i, j)
+                _compare(view, pitfalls, bar, i, j)
     for k in range(pitfalls.found[SIZE]):
         i = pitfalls.front[k]
         if pitfalls.to[i] >= 0 and state.optimal[pitfalls.to[i]] == 0:
@@ -138,11 +131,9 @@ def _mend_rows(evidence: NamedTuple, now: Any, space: Space, state: State, pitfa
 
 
 @inner
-def _compare(
-    evidence: NamedTuple, now: Any, space: Space, state: State, pitfalls: Pitfalls, bar: float, i: int, j: int
-) -> None:
+def _compare(view: View, pitfalls: Pitfalls, bar: float, i: int, j: int) -> None:
     """Work the new results of j into the row of i."""
-    cost = _open_falling(evidence, now, space, state, pitfalls, bar, i, j)
+    cost = _open_falling(view, pitfalls, bar, i, j)
     if cost < pitfalls.fall[i] or (cost == pitfalls.fall[i] < math.inf and j < pitfalls.to[i]):
         pitfalls.fall[i] = cost
         pitfalls.to[i] = j
@@ -151,14 +142,12 @@ def _compare(
 
 
 @inner
-def _work_out_row(
-    evidence: NamedTuple, now: Any, space: Space, state: State, pitfalls: Pitfalls, bar: float, i: int
-) -> None:
+def _work_out_row(view: View, pitfalls: Pitfalls, bar: float, i: int) -> None:
     least, arm = math.inf, i
     for k in range(pitfalls.found[SIZE]):
         j = pitfalls.front[k]
         if j != i:
-            cost = _open_falling(evidence, now, space, state, pitfalls, bar, i, j)
+            cost = _open_falling(view, pitfalls, bar, i, j)
             if cost < least:
                 least, arm = cost, j
     pitfalls.fall[i] = least
@@ -166,40 +155,37 @@ def _work_out_row(
 
 
 @inner
-def _open_falling(
-    evidence: NamedTuple, now: Any, space: Space, state: State, pitfalls: Pitfalls, bar: float, i: int, j: int
-) -> float:
+def _open_falling(view: View, pitfalls: Pitfalls, bar: float, i: int, j: int) -> float:
     """What it costs that i falls to j; +inf where the claim that it does not is closed."""
-    is_closed = bar == math.inf and undominated(evidence, now, space, state, i, j) >= 0.0
-    return math.inf if is_closed else falling(space, state, pitfalls, i, j)
+    is_closed = bar == math.inf and undominated(view, i, j) >= 0.0
+    return math.inf if is_closed else falling(view.problem, view.state, pitfalls, i, j)
 
 
 @inner
-def _weakest_outside(
-    evidence: NamedTuple, now: Any, space: Space, state: State, pitfalls: Pitfalls, bar: float, least: float
-) -> float:
+def _weakest_outside(view: View, pitfalls: Pitfalls, bar: float, least: float) -> float:
     """The least cost, below `least`, of an arm outside O that belongs into it after all."""
-    for i in range(space.arms):
+    problem, state = view.problem, view.state
+    for i in range(problem.arms):
         pitfalls.bound[i] = math.inf
         if state.optimal[i] == 0:
-            pitfalls.own[i] = _entering(evidence, now, space, state, pitfalls, i, bar)
+            pitfalls.own[i] = _entering(view, pitfalls, i, bar)
             if pitfalls.own[i] < least:
-                bound = rising_bound(space, state, pitfalls, i)
+                bound = rising_bound(problem, state, pitfalls, i)
                 if pitfalls.plain and state.inside[i] == 0 and state.covariance.shape[1] == 0:  # units are the same
-                    bound = max(bound, crossing(evidence, now, space, state, pitfalls, i))
+                    bound = max(bound, crossing(view, pitfalls, i))
                 pitfalls.bound[i] = max(pitfalls.own[i], (1.0 - ROUNDING) * bound)
     while True:
         arm, lowest = -1, least
-        for i in range(space.arms):
+        for i in range(problem.arms):
             if pitfalls.bound[i] < lowest or (pitfalls.bound[i] == lowest and _is_earlier(pitfalls, i)):
                 arm, lowest = i, pitfalls.bound[i]
         if arm < 0:
             return least
         pitfalls.bound[arm] = math.inf
-        if space.compared == 0 and _is_below_exactly(now, space, state, pitfalls, bar, arm):
+        if problem.compared == 0 and _is_below_exactly(view, pitfalls, bar, arm):
             continue
-        if bar < math.inf or not _is_below_front(evidence, now, space, state, pitfalls, arm):
-            cost = max(pitfalls.own[arm], rising(space, state, pitfalls, arm, least * (1.0 + ROUNDING)))
+        if bar < math.inf or not _is_below_front(view, pitfalls, arm):
+            cost = max(pitfalls.own[arm], rising(problem, state, pitfalls, arm, least * (1.0 + ROUNDING)))
             if cost < least or (cost == least and _is_earlier(pitfalls, arm)):
                 least = cost
                 take(pitfalls, ENTERS if cost == pitfalls.own[arm] else RISES, arm, -1)
@@ -214,54 +200,54 @@ def _is_earlier(pitfalls: Pitfalls, i: int) -> bool:
 
 
 @inner
-def _entering(
-    evidence: NamedTuple, now: Any, space: Space, state: State, pitfalls: Pitfalls, i: int, bar: float
-) -> float:
+def _entering(view: View, pitfalls: Pitfalls, i: int, bar: float) -> float:
     """What it costs that i enters P; +inf where the claim that it is outside is closed."""
+    state = view.state
     if state.inside[i] == 1:
         return 0.0
-    if state.lazy_eta[i] == math.inf or (bar == math.inf and is_outside(now, state, i)):
+    if state.lazy_eta[i] == math.inf or (bar == math.inf and is_outside(view, i)):
         return math.inf
-    return 0.0 if pitfalls.plain else crossing(evidence, now, space, state, pitfalls, i)
+    return 0.0 if pitfalls.plain else crossing(view, pitfalls, i)
 
 
 @inner
-def _is_below_front(evidence: NamedTuple, now: Any, space: Space, state: State, pitfalls: Pitfalls, i: int) -> bool:
+def _is_below_front(view: View, pitfalls: Pitfalls, i: int) -> bool:
     """Is i certified to be dominated by an arm of O, or by at least one of them?"""
     for k in range(pitfalls.found[SIZE]):
-        if dominated(evidence, now, space, state, i, pitfalls.front[k]) >= 0.0:
+        if dominated(view, i, pitfalls.front[k]) >= 0.0:
             return True
         pitfalls.above[pitfalls.front[k]] = 1
-    return below_some(evidence, now, space, state, i, pitfalls.above)
+    return below_some(view, i, pitfalls.above)
 
 
 @inner
-def _is_below_exactly(now: Any, space: Space, state: State, pitfalls: Pitfalls, bar: float, i: int) -> bool:
+def _is_below_exactly(view: View, pitfalls: Pitfalls, bar: float, i: int) -> bool:
     """Where all that is compared is exact: does another arm that may be feasible dominate i?
 
     Not only one of O: equal arms are both outside it.
     """
-    for j in range(space.arms):
-        is_open = state.optimal[j] == 1 or pitfalls.own[j] < bar if bar < math.inf else is_candidate(now, state, j)
-        if j != i and is_open and could_dominate(space, state, j, i):
+    problem, state = view.problem, view.state
+    for j in range(problem.arms):
+        is_open = state.optimal[j] == 1 or pitfalls.own[j] < bar if bar < math.inf else is_candidate(view, j)
+        if j != i and is_open and could_dominate(problem, state, j, i):
             return True
     return False
 
 
-@inner
-def mark_rivals(
-    evidence: NamedTuple, now: Any, space: Space, state: State, pitfalls: Pitfalls, i: int, members: NDArray[uint8]
-) -> None:
+@entry
+def ratio_dominators(view: View, pitfalls: Pitfalls, i: int, members: Bytes) -> None:
     """Mark the arms of O that keep i from rising by likelihood ratio: one alone, or all above i together; or none."""
-    bar = ratio_bar(evidence, now, space, state)
-    for j in range(space.arms):
+    view = at_now(view)
+    problem, state = view.problem, view.state
+    bar = ratio_bar(view)
+    for j in range(problem.arms):
         members[j] = 0
     if bar == math.inf or state.optimal[i] == 1:
         return
-    look(space, state, pitfalls)
-    if rising(space, state, pitfalls, i, bar) < math.inf:
+    look(problem, state, pitfalls)
+    if rising(problem, state, pitfalls, i, bar) < math.inf:
         return
     j = pitfalls.rival[i]
-    is_enough = j >= 0 and rising_above(space, state, pitfalls, i, j) >= bar
-    for k in range(space.arms):
+    is_enough = j >= 0 and rising_above(problem, state, pitfalls, i, j) >= bar
+    for k in range(problem.arms):
         members[k] = 1 if (k == j if is_enough else pitfalls.above[k] == 1) else 0

@@ -4,25 +4,27 @@ Stage 1 pulls, among the arms with gamma_i < 0, the one with the least sqrt(N_i)
 APE on the arms found feasible, keeping their samples; K and t count both stages. Stage 1 makes feasibility claims only
 and stage 2 pair claims only, so that the evidence needs no further split of delta.
 
-APE (`engine.ape`) has two forms. In that of 2023, the less pulled of its leader and challenger is pulled (ties: lowest
+APE (`ape`) has two forms. In that of 2023, the less pulled of its leader and challenger is pulled (ties: lowest
 index). The form "e-cape" takes e-cAPE's leader and challenger with every arm found feasible, and pulls both.
 """
 
 import math
 from dataclasses import dataclass
-from typing import Any, ClassVar, NamedTuple
+from typing import ClassVar, NamedTuple
 
 import numpy as np
-from numpy import int64, uint8
-from numpy.typing import NDArray
+from numpy import int64
 
-from paretoguard.algorithms.two_stage.ape import Ape, begin, challenger, find_front, lead, new_ape
+from paretoguard.algorithms.algorithm import Algorithm
+from paretoguard.algorithms.ecape.stopping import closest_member
+from paretoguard.algorithms.two_stage.ape import Ape, find_front, lead, new_ape
 from paretoguard.compiler.jit import inner
-from paretoguard.engine.arrays import Space
-from paretoguard.engine.certify import DOMINATED, INFEASIBLE, OPTIMAL
+from paretoguard.engine.arrays import ProblemArrays
 from paretoguard.engine.feasibility import eta_of
-from paretoguard.engine.questions import answer, decide, restart, select
-from paretoguard.engine.state import QUEUED, State, present, queue_unseen, refresh, weight_of
+from paretoguard.engine.questions import answer, choose, select
+from paretoguard.engine.view import NOTHING, View, queue_one, queue_two, weight_of
+from paretoguard.numeric import Bytes, Integers
+from paretoguard.vocabulary import DOMINATED, INFEASIBLE, OPTIMAL
 
 FORMS = ("2023", "e-cape")
 _STAGE = 0  # entry of TwoStageMemory.stage
@@ -32,12 +34,12 @@ class TwoStageMemory(NamedTuple):
     """Two-stage at work on one problem."""
 
     both: bool  # e-cAPE's form: pull leader and challenger
-    stage: NDArray[int64]  # [1] 1 or 2
+    stage: Integers  # [1] 1 or 2
     ape: Ape  # on the arms found feasible
 
 
 @dataclass(frozen=True)
-class TwoStage:
+class TwoStage(Algorithm):
     """MD-APT, then APE on the arms found feasible; `form` is "2023" (default) or "e-cape"."""
 
     form: str = "2023"
@@ -47,83 +49,59 @@ class TwoStage:
         if self.form not in FORMS:
             raise ValueError(f"form is {self.form!r}; expected one of {', '.join(FORMS)}")
 
-    def fit(self, space: Space) -> TwoStageMemory:
-        """Room for what was found."""
-        return TwoStageMemory(self.form == "e-cape", np.ones(1, dtype=int64), new_ape(space))
+    def fit(self, problem: ProblemArrays) -> TwoStageMemory:
+        return TwoStageMemory(self.form == "e-cape", np.ones(1, dtype=int64), new_ape(problem))
 
 
-@restart.register(TwoStageMemory)
-def _restart(policy: TwoStageMemory) -> None:
-    policy.stage[_STAGE] = 1
-
-
-@decide.register(TwoStageMemory)
-def _decide(policy: TwoStageMemory, evidence: NamedTuple, space: Space, state: State) -> int:
-    queued = queue_unseen(space, state)
-    if queued > 0:
-        return queued
-    refresh(evidence, space, state)
-    now = present(evidence, state)
-    if policy.stage[_STAGE] == 1:
-        if _classify(evidence, now, space, state) > 0:
+@choose.register(TwoStageMemory)
+def _choose(memory: TwoStageMemory, view: View) -> int:
+    if memory.stage[_STAGE] == 1:
+        if _classify(view) > 0:
             return 1
-        policy.stage[_STAGE] = 2
-        begin(policy.ape, state.inside)
-    return _explore(policy, evidence, now, space, state)
+        memory.stage[_STAGE] = 2
+        for i in range(view.problem.arms):
+            memory.ape.rivals.members[i] = view.state.inside[i]
+    return _explore(memory, view)
 
 
 @select.register(TwoStageMemory)
-def _select(policy: TwoStageMemory, evidence: NamedTuple, space: Space, state: State) -> int:
-    now = present(evidence, state)
-    if policy.stage[_STAGE] == 2:
-        return _explore(policy, evidence, now, space, state)
-    return _classify(evidence, now, space, state)
+def _select(memory: TwoStageMemory, view: View) -> int:
+    return _explore(memory, view) if memory.stage[_STAGE] == 2 else _classify(view)
 
 
 @inner
-def _classify(evidence: NamedTuple, now: Any, space: Space, state: State) -> int:
-    """One decision of MD-APT: of the arms with gamma_i < 0, the one with the least sqrt(N_i) eta_i; 0 without one."""
+def _classify(view: View) -> int:
+    """Make one decision of MD-APT: of the arms with gamma_i < 0, queue the one with the least sqrt(N_i) eta_i."""
+    problem, state = view.problem, view.state
     least, arm = math.inf, -1
-    for i in range(space.arms):
-        if weight_of(evidence, space, state, i) < now.bar:
-            value = math.sqrt(state.counts[i]) * eta_of(space, state, i)
+    for i in range(problem.arms):
+        if weight_of(view, i) < view.now.bar:
+            value = math.sqrt(state.counts[i]) * eta_of(problem, state, i)
             if value < least:
                 least, arm = value, i
-    state.queue[0] = arm
-    state.tally[QUEUED] = 1 if arm >= 0 else 0
-    return int(state.tally[QUEUED])
+    return queue_one(view, arm) if arm >= 0 else NOTHING
 
 
 @inner
-def _explore(policy: TwoStageMemory, evidence: NamedTuple, now: Any, space: Space, state: State) -> int:
-    """One decision of APE on the arms found feasible."""
-    find_front(policy.ape, space, state)
-    leader = lead(policy.ape, evidence, now, space, state, policy.both)
+def _explore(memory: TwoStageMemory, view: View) -> int:
+    """Make one decision of APE on the arms found feasible."""
+    find_front(memory.ape, view.problem, view.state)
+    leader = lead(memory.ape, view, memory.both)
     if leader < 0:
-        state.tally[QUEUED] = 0
-        return 0
-    return _queue(policy, state, leader, challenger(policy.ape, evidence, now, space, state, leader))
-
-
-@inner
-def _queue(policy: TwoStageMemory, state: State, leader: int, other: int) -> int:
-    """Both arms, or the less pulled of the two (the lower index among equals)."""
-    if policy.both:
-        state.queue[0], state.queue[1] = leader, other
-        state.tally[QUEUED] = 2
-    else:
-        low, high = min(leader, other), max(leader, other)
-        state.queue[0] = low if state.counts[low] <= state.counts[high] else high
-        state.tally[QUEUED] = 1
-    return int(state.tally[QUEUED])
+        return NOTHING
+    other = closest_member(view, memory.ape.rivals, leader)
+    if memory.both:
+        return queue_two(view, leader, other)
+    low, high, counts = min(leader, other), max(leader, other), view.state.counts
+    return queue_one(view, low if counts[low] <= counts[high] else high)
 
 
 @answer.register(TwoStageMemory)
-def _answer(policy: TwoStageMemory, evidence: NamedTuple, space: Space, state: State, statuses: NDArray[uint8]) -> None:
-    for i in range(space.arms):
-        if policy.ape.members[i] == 0:
+def _answer(memory: TwoStageMemory, view: View, statuses: Bytes) -> None:
+    for i in range(view.problem.arms):
+        if memory.ape.rivals.members[i] == 0:
             statuses[i] = INFEASIBLE
-        elif policy.ape.front[i] == 1:
+        elif memory.ape.front[i] == 1:
             statuses[i] = OPTIMAL
         else:
             statuses[i] = DOMINATED

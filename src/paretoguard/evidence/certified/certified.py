@@ -20,13 +20,13 @@ import itertools
 import math
 from dataclasses import dataclass
 from numbers import Integral, Real
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 from numpy import float64, uint8
 from numpy.typing import NDArray
 
-from paretoguard.engine.arrays import Space
+from paretoguard.engine.arrays import ProblemArrays
 from paretoguard.engine.dominance import best_lead, least_gain
 from paretoguard.engine.questions import (
     Moment,
@@ -36,7 +36,6 @@ from paretoguard.engine.questions import (
     is_dominated_above,
     is_steady,
     lead_radius,
-    looks_at_sets,
     moment,
     most_dominated,
     most_weight,
@@ -49,6 +48,8 @@ from paretoguard.engine.questions import (
     weigh,
     widening,
 )
+from paretoguard.engine.state import State
+from paretoguard.engine.view import View
 from paretoguard.errors import SettingsError
 from paretoguard.evidence.certified.bernoulli import UNKNOWN
 from paretoguard.evidence.certified.comparisons import (
@@ -63,15 +64,13 @@ from paretoguard.evidence.certified.constraint_rows import feasible, infeasible,
 from paretoguard.evidence.certified.joint import Several, is_below_some, new_several
 from paretoguard.evidence.certified.normal_mixture import LOG_2, least_lead
 from paretoguard.evidence.estimated_scale import LEAST_PULLS, NEVER, pair_too_early, row_scale, too_early, variance
-
-if TYPE_CHECKING:
-    from paretoguard.engine.state import State
+from paretoguard.evidence.kind import Evidence
+from paretoguard.vocabulary import ORDERS
 
 RHO = 100.0
 MOST_SHARE = 0.5
 JOINTLY = 0.25  # the share of sets of coordinates in evidence that an arm is not dominated
 MOST_CORRELATED = 6  # objectives whose sets are all looked at
-ORDERS = ("arrival", "asked")
 FORMS = 3  # of evidence about one coordinate of a pair, each a product over the two arms
 
 
@@ -105,7 +104,7 @@ class CertifiedLevels(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Certified:
+class Certified(Evidence):
     """Anytime-valid e-values for every claim (finite-sample guarantee for sub-Gaussian noise).
 
     `expected_samples`, if given, fits the evidence to runs of about that length; the guarantee holds for any length.
@@ -119,7 +118,7 @@ class Certified:
     several: float = 0.0
     name: ClassVar[str] = "certified"
     learns: ClassVar[bool] = True  # scales of the noise that are not declared
-    any_order: ClassVar[str] = "option"
+    takes_order: ClassVar[bool] = True
     guarantee: ClassVar[str] = "finite-sample"
     basis: ClassVar[str] = "an e-value for every claim, valid at all times at once"
 
@@ -135,22 +134,21 @@ class Certified:
         if share > 0.0 and self.order != "arrival":
             raise ValueError(f"several is {share!r} and order {self.order!r}, expected 'arrival' with it")
 
-    def fit(self, delta: float, space: Space) -> CertifiedLevels:
-        """The thresholds for one problem and one delta."""
-        K, d, compared = space.arms, space.noisy, space.compared
-        has_rows, pairs = space.region.A.shape[0] > 0, K * (K - 1)
+    def fit(self, delta: float, problem: ProblemArrays) -> CertifiedLevels:
+        K, d, compared = problem.arms, problem.noisy, problem.compared
+        has_rows, pairs = problem.region.A.shape[0] > 0, K * (K - 1)
         share = 0.5 if has_rows and pairs > 0 else 1.0
         whole_bar = math.log(max(pairs, 1) / (share * delta))
-        pair_bar = whole_bar - math.log1p(-self._several(space))
-        below_bar, lead_bar, joint_bar = self._pair_bars(pair_bar, space)
+        pair_bar = whole_bar - math.log1p(-self._several(problem))
+        below_bar, lead_bar, joint_bar = self._pair_bars(pair_bar, problem)
         gap_bar = math.log(max(pairs, 1) * max(d, 1) / (2.0 * delta))
-        has_rates = bool(space.ranges.binary.any())
-        within = np.zeros((0, 0)) if space.independent else space.correlation[:compared, :compared]
+        has_rates = bool(problem.ranges.binary.any())
+        within = np.zeros((0, 0)) if problem.independent else problem.correlation[:compared, :compared]
         sets, sizes, precisions = _sets(within)
         return CertifiedLevels(
-            learns=bool(space.learnt.any()),
-            plain=not has_rates and not space.learnt.any(),
-            rates=compared > 0 and bool(space.ranges.binary[:compared].all()) and not space.tolerance.any(),
+            learns=bool(problem.learnt.any()),
+            plain=not has_rates and not problem.learnt.any(),
+            rates=compared > 0 and bool(problem.ranges.binary[:compared].all()) and not problem.tolerance.any(),
             rho=self._rho(K, pair_bar),
             log_rho=math.log(0.5 * math.pi * self._rho(K, pair_bar)),
             row_bar=math.log(K / (share * delta)),
@@ -158,43 +156,43 @@ class Certified:
             lead_bar=lead_bar,
             joint_bar=joint_bar,
             limit_bar=math.log(K * max(d, 1) / delta),
-            slack_bar=math.log(K * max(space.region.A.shape[0], 1) / delta),
+            slack_bar=math.log(K * max(problem.region.A.shape[0], 1) / delta),
             gap_bar=gap_bar if self.order == "arrival" else either_way(gap_bar),
-            row_inverse=_inverse(space.row_sigma),
+            row_inverse=_inverse(problem.row_sigma),
             inverse=np.full(K, math.inf),
             penalty=np.zeros(K),
             rate=np.zeros((K, d if has_rates else 0)),
             regret=np.zeros((K, d if has_rates else 0)),
-            least=space.ranges.least,
-            binary=space.ranges.binary,
+            least=problem.ranges.least,
+            binary=problem.ranges.binary,
             sets=sets,
             sizes=sizes,
             precisions=precisions,
             leads=np.zeros(max(d, 1)),
-            several=new_several(space, whole_bar, self._several(space)),
+            several=new_several(problem, whole_bar, self._several(problem)),
         )
 
-    def _several(self, space: Space) -> float:
+    def _several(self, problem: ProblemArrays) -> float:
         """The share of sets of arms: of three arms or more."""
-        if self.several > 0.0 and (space.learnt.any() or not (space.independent or space.compared == 1)):
+        if self.several > 0.0 and (problem.learnt.any() or not (problem.independent or problem.compared == 1)):
             raise SettingsError(
                 "evidence 'certified' with several > 0 needs objectives of known scale that are declared independent "
                 '(dependence = "independent"); declare that, or leave the option out'
             )
-        return float(self.several) if space.arms > 2 else 0.0
+        return float(self.several) if problem.arms > 2 else 0.0
 
-    def _pair_bars(self, pair_bar: float, space: Space) -> tuple[float, float, float]:
+    def _pair_bars(self, pair_bar: float, problem: ProblemArrays) -> tuple[float, float, float]:
         """What "dominated" asks of each coordinate, "not dominated" of one, and of several together.
 
         A true claim that an arm is dominated by one that is equal to it must not come easier than the false one that
         it is not: so that it is counted already.
         """
-        d = max(space.compared, 1)
+        d = max(problem.compared, 1)
         if self.order == "asked":
             bar = either_way(pair_bar + math.log(FORMS * d))
             return bar, bar, math.inf
-        is_known = min(len(space.correlation), space.compared) > 1 and not space.learnt.any()
-        if not is_known or (not space.independent and d > MOST_CORRELATED):
+        is_known = min(len(problem.correlation), problem.compared) > 1 and not problem.learnt.any()
+        if not is_known or (not problem.independent and d > MOST_CORRELATED):
             return pair_bar, pair_bar + math.log(d), math.inf
         one = (1.0 - JOINTLY) / d + JOINTLY * 0.5**d
         return pair_bar - math.log(one * d), pair_bar - math.log(one), pair_bar - math.log(JOINTLY) + d * LOG_2
@@ -241,7 +239,7 @@ def _moment(evidence: CertifiedLevels, t: int) -> Moment:
 
 
 @prepare.register(CertifiedLevels)
-def _prepare(evidence: CertifiedLevels, state: "State", i: int) -> None:
+def _prepare(evidence: CertifiedLevels, state: State, i: int) -> None:
     n = float(state.counts[i])
     evidence.inverse[i] = (n + evidence.rho) / (n * n) if n > 0.0 else math.inf
     evidence.penalty[i] = 0.5 * math.log((n + evidence.rho) / evidence.rho)
@@ -255,43 +253,47 @@ def _prepare(evidence: CertifiedLevels, state: "State", i: int) -> None:
 
 
 @weigh.register(CertifiedLevels)
-def _weigh(evidence: CertifiedLevels, space: Space, state: "State", i: int) -> float:
+def _weigh(view: View, i: int) -> float:
+    evidence, state = view.evidence, view.state
     if state.inside[i] == 0 and state.lazy_eta[i] == math.inf:  # outside by its exact coordinates
         return math.inf
     if evidence.learns and state.counts[i] < LEAST_PULLS:
         return too_early(state.counts[i])
-    value = feasible(evidence, space, state, i) if state.inside[i] == 1 else infeasible(evidence, space, state, i)
+    value = feasible(view, i) if state.inside[i] == 1 else infeasible(view, i)
     if value == -math.inf and evidence.learns:
         return evidence.row_bar - NEVER
     return value if value == value else -math.inf  # what is no number is no evidence
 
 
 @most_weight.register(CertifiedLevels)
-def _most_weight(evidence: CertifiedLevels, space: Space, state: "State", i: int) -> float:
-    if evidence.learns or state.lazy_eta[i] == math.inf:
+def _most_weight(view: View, i: int) -> float:
+    if view.evidence.learns or view.state.lazy_eta[i] == math.inf:
         return math.inf
-    return most_infeasible(evidence, space, state, i)
+    return most_infeasible(view, i)
 
 
 @radius.register(CertifiedLevels)
-def _radius(evidence: CertifiedLevels, now: Moment, space: Space, state: "State", i: int, c: int) -> float:
-    square = variance(space, state, i, c) * evidence.inverse[i]
+def _radius(view: View, i: int, c: int) -> float:
+    evidence = view.evidence
+    square = variance(view.problem, view.state, i, c) * evidence.inverse[i]
     return math.sqrt(2.0 * square * (evidence.limit_bar + evidence.penalty[i]))
 
 
 @row_radius.register(CertifiedLevels)
-def _row_radius(evidence: CertifiedLevels, now: Moment, space: Space, state: "State", i: int, row: int) -> float:
+def _row_radius(view: View, i: int, row: int) -> float:
+    evidence = view.evidence
     required = evidence.slack_bar + evidence.penalty[i]
-    return row_scale(space, state, i, row) * math.sqrt(2.0 * evidence.inverse[i] * required)
+    return row_scale(view.problem, view.state, i, row) * math.sqrt(2.0 * evidence.inverse[i] * required)
 
 
 # --- two arms --------------------------------------------------------------------------------------------------------
 
 
 @dominated.register(CertifiedLevels)
-def _dominated(evidence: CertifiedLevels, now: Moment, space: Space, state: "State", i: int, j: int) -> float:
+def _dominated(view: View, i: int, j: int) -> float:
     """Every coordinate must have its evidence."""
-    gain = least_gain(space, state, i, j)
+    evidence, problem, state = view.evidence, view.problem, view.state
+    gain = least_gain(problem, state, i, j)
     if evidence.learns and gain > -math.inf and min(state.counts[i], state.counts[j]) < LEAST_PULLS:
         return too_early(min(state.counts[i], state.counts[j]))
     if evidence.plain or gain == -math.inf:
@@ -301,40 +303,40 @@ def _dominated(evidence: CertifiedLevels, now: Moment, space: Space, state: "Sta
         required = evidence.below_bar + evidence.penalty[i] + evidence.penalty[j] + SUM_EXTRA
         return against(gain, evidence.inverse[i], evidence.inverse[j], required)
     least = math.inf
-    for c in range(space.compared):
-        least = min(least, in_coordinate(evidence, space, state, j, i, c, 0.0, evidence.below_bar))
+    for c in range(problem.compared):
+        least = min(least, in_coordinate(view, j, i, c, 0.0, evidence.below_bar))
     return least
 
 
 @most_dominated.register(CertifiedLevels)
-def _most_dominated(evidence: CertifiedLevels, space: Space, state: "State", i: int, j: int) -> float:
+def _most_dominated(view: View, i: int, j: int) -> float:
     """A lead less a width, or 0 where that is negative and the lead is not; learnt scales have other units."""
-    return math.inf if evidence.learns else least_gain(space, state, i, j)
+    return math.inf if view.evidence.learns else least_gain(view.problem, view.state, i, j)
 
 
 @is_dominated_above.register(CertifiedLevels)
-def _is_dominated_above(
-    evidence: CertifiedLevels, now: Moment, space: Space, state: "State", i: int, j: int, floor: float
-) -> bool:
+def _is_dominated_above(view: View, i: int, j: int, floor: float) -> bool:
     """By sums, of the least lead: of rates, they are one form of two."""
+    evidence = view.evidence
     if evidence.learns:
         return False
     extra = 0.0 if evidence.plain else SUM_EXTRA
     required = evidence.below_bar + evidence.penalty[i] + evidence.penalty[j] + extra
-    return is_above(floor, least_gain(space, state, i, j), evidence.inverse[i], evidence.inverse[j], required)
+    return is_above(
+        floor, least_gain(view.problem, view.state, i, j), evidence.inverse[i], evidence.inverse[j], required
+    )
 
 
 @undominated.register(CertifiedLevels)
-def _undominated(evidence: CertifiedLevels, now: Moment, space: Space, state: "State", i: int, j: int) -> float:
-    return undominated_below(evidence, now, space, state, i, j, math.inf)
+def _undominated(view: View, i: int, j: int) -> float:
+    return undominated_below(view, i, j, math.inf)
 
 
 @undominated_below.register(CertifiedLevels)
-def _undominated_below(
-    evidence: CertifiedLevels, now: Moment, space: Space, state: "State", i: int, j: int, ceiling: float
-) -> float:
+def _undominated_below(view: View, i: int, j: int, ceiling: float) -> float:
     """One coordinate must, with its share of the average; or several together, where they can be multiplied."""
-    lead = best_lead(space, state, i, j)
+    evidence, problem, state = view.evidence, view.problem, view.state
+    lead = best_lead(problem, state, i, j)
     if evidence.learns and lead < math.inf and min(state.counts[i], state.counts[j]) < LEAST_PULLS:
         return pair_too_early(state.counts[i], state.counts[j])
     first, second = evidence.inverse[i], evidence.inverse[j]
@@ -347,60 +349,56 @@ def _undominated_below(
         most = against(lead, first, second, required)
     else:
         most = -math.inf
-        for c in range(space.compared):
-            slop = space.tolerance[c]
+        for c in range(problem.compared):
+            slop = problem.tolerance[c]
             if evidence.rates and state.means[i, c] - state.means[j, c] + slop <= 0.0 < lead:
                 continue  # another has a lead and, in the same form, more evidence
-            most = max(most, in_coordinate(evidence, space, state, i, j, c, slop, evidence.lead_bar))
+            most = max(most, in_coordinate(view, i, j, c, slop, evidence.lead_bar))
             if most > ceiling:
                 return most
     if most < 0.0 and most <= ceiling and evidence.joint_bar < math.inf:
         if evidence.sets.shape[0] > 0:
-            return max(most, in_some_correlated(evidence, space, state, i, j))
+            return max(most, in_some_correlated(view, i, j))
         both = evidence.penalty[i] + evidence.penalty[j]
-        return max(most, in_some(evidence, space, state, i, j, 0.0, first + second, both))
+        return max(most, in_some(view, i, j, 0.0, first + second, both))
     return most
 
 
 @below_some.register(CertifiedLevels)
-def _below_some(
-    evidence: CertifiedLevels, now: Moment, space: Space, state: "State", i: int, members: NDArray[uint8]
-) -> bool:
-    return is_below_some(evidence, space, state, i, members)
-
-
-@looks_at_sets.register(CertifiedLevels)
-def _looks_at_sets(evidence: CertifiedLevels) -> bool:
-    return evidence.several.order.shape[0] > 0
+def _below_some(view: View, i: int, members: NDArray[uint8]) -> bool:
+    return is_below_some(view, i, members)
 
 
 @pair_radius.register(CertifiedLevels)
-def _pair_radius(evidence: CertifiedLevels, now: Moment, state: "State", i: int, j: int) -> float:
+def _pair_radius(view: View, i: int, j: int) -> float:
+    evidence = view.evidence
     required = evidence.below_bar + evidence.penalty[i] + evidence.penalty[j]
     return least_lead(evidence.inverse[i], evidence.inverse[j], required)
 
 
 @gap_radius.register(CertifiedLevels)
-def _gap_radius(evidence: CertifiedLevels, now: Moment, space: Space, state: "State", i: int, j: int, c: int) -> float:
+def _gap_radius(view: View, i: int, j: int, c: int) -> float:
+    evidence, problem, state = view.evidence, view.problem, view.state
     required = evidence.gap_bar + evidence.penalty[i] + evidence.penalty[j]
     first, second = (
-        variance(space, state, i, c) * evidence.inverse[i],
-        variance(space, state, j, c) * evidence.inverse[j],
+        variance(problem, state, i, c) * evidence.inverse[i],
+        variance(problem, state, j, c) * evidence.inverse[j],
     )
     return math.sqrt(2.0 * (first + second) * required)
 
 
 @lead_radius.register(CertifiedLevels)
-def _lead_radius(evidence: CertifiedLevels, now: Moment, state: "State", i: int, j: int) -> float:
+def _lead_radius(view: View, i: int, j: int) -> float:
+    evidence = view.evidence
     required = evidence.lead_bar + evidence.penalty[i] + evidence.penalty[j]
     return least_lead(evidence.inverse[i], evidence.inverse[j], required)
 
 
 @is_steady.register(CertifiedLevels)
-def _is_steady(evidence: CertifiedLevels) -> bool:
+def _is_steady(view: View) -> bool:
     return True
 
 
 @widening.register(CertifiedLevels)
-def _widening(evidence: CertifiedLevels, now: Any, then: Any, state: "State", i: int) -> float:
+def _widening(view: View, then: View, i: int) -> float:
     return 0.0

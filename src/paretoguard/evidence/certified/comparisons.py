@@ -5,16 +5,12 @@ certified. `bar` is what the logarithm of the e-value must reach. Nothing here d
 """
 
 import math
-from typing import TYPE_CHECKING, Any
 
 from paretoguard.compiler.jit import aside, inner
-from paretoguard.engine.arrays import Space
+from paretoguard.engine.view import View
 from paretoguard.evidence.certified.bernoulli import is_rate_apart, least_regrets, regret_of
 from paretoguard.evidence.certified.normal_mixture import SURELY, is_apart
 from paretoguard.evidence.estimated_scale import NEVER, variance
-
-if TYPE_CHECKING:
-    from paretoguard.engine.state import State
 
 NOMINAL = 1.1  # how much less than the two-sided form asks for is usually enough: 3/4 of a form nearly 4 times as large
 LEAST = 0.05  # of what is required, where it would be less than nothing (delta near 1)
@@ -49,35 +45,33 @@ def is_above(limit: float, lead: float, first: float, second: float, required: f
 
 
 @inner
-def in_coordinate(
-    evidence: Any, space: Space, state: "State", i: int, j: int, c: int, slop: float, bar: float
-) -> float:
+def in_coordinate(view: View, i: int, j: int, c: int, slop: float, bar: float) -> float:
     """That the mean of i in coordinate c, plus `slop`, is above that of j; scales may have to be learnt."""
+    evidence, problem, state = view.evidence, view.problem, view.state
     lead = state.means[i, c] - state.means[j, c] + slop
     required = bar + evidence.penalty[i] + evidence.penalty[j]
-    if space.learnt[c] == 1:
-        return _standardised(evidence, space, state, i, j, c, lead, required)
+    if problem.learnt[c] == 1:
+        return _standardised(view, i, j, c, lead, required)
     first, second = evidence.inverse[i], evidence.inverse[j]
-    if not space.ranges.binary[c] or slop > 0.0:
+    if not problem.ranges.binary[c] or slop > 0.0:
         return against(lead, first, second, required)
     by_sums = against(lead, first, second, required + SUM_EXTRA)
     if by_sums >= 0.0 or lead <= 0.0 or state.counts[i] == 0 or state.counts[j] == 0:
         return by_sums
     n, m = float(state.counts[i]), float(state.counts[j])
-    if _is_better_by_sums(evidence, state, i, j, c, lead, by_sums, bar):
+    if _is_better_by_sums(view, i, j, c, lead, by_sums, bar):
         return by_sums
     needed = bar + RATE_EXTRA + regret_of(evidence, i, c, n) + regret_of(evidence, j, c, m)
     return max(by_sums, _by_rates(lead, evidence.rate[i, c], n, evidence.rate[j, c], m, needed))
 
 
 @inner
-def _is_better_by_sums(
-    evidence: Any, state: "State", i: int, j: int, c: int, lead: float, by_sums: float, bar: float
-) -> bool:
+def _is_better_by_sums(view: View, i: int, j: int, c: int, lead: float, by_sums: float, bar: float) -> bool:
     """Do rates surely give no more than sums?  At a glance, with the least that regrets can be; False where in doubt.
 
     That is where `_by_rates` is lead - width, and the width no less than lead - by_sums.
     """
+    evidence, state = view.evidence, view.state
     n, m = float(state.counts[i]), float(state.counts[j])
     pooled, total = (n * evidence.rate[i, c] + m * evidence.rate[j, c]) / (n + m), 1.0 / n + 1.0 / m
     regrets = evidence.penalty[i] + evidence.penalty[j] + least_regrets(evidence.rho, evidence.log_rho, total)
@@ -86,11 +80,10 @@ def _is_better_by_sums(
 
 
 @aside
-def _standardised(
-    evidence: Any, space: Space, state: "State", i: int, j: int, c: int, lead: float, required: float
-) -> float:
+def _standardised(view: View, i: int, j: int, c: int, lead: float, required: float) -> float:
     """In units of the root of the mean variance of the two arms; just too little while one is not known."""
-    of_i, of_j = variance(space, state, i, c), variance(space, state, j, c)
+    evidence, problem, state = view.evidence, view.problem, view.state
+    of_i, of_j = variance(problem, state, i, c), variance(problem, state, j, c)
     unit = 0.5 * (of_i + of_j)
     if unit == math.inf:
         return -NEVER
@@ -111,19 +104,18 @@ def _by_rates(lead: float, first: float, n: float, second: float, m: float, requ
 
 
 @inner
-def in_some(
-    evidence: Any, space: Space, state: "State", i: int, j: int, slop: float, total: float, both: float
-) -> float:
+def in_some(view: View, i: int, j: int, slop: float, total: float, both: float) -> float:
     """That i, with `slop` more, leads j in some coordinate: by the best set of two or more independent ones together.
 
     `total` is the sum of both 1/q, `both` of the penalties. Of each size the best set is that of the largest leads.
     Leads are taken one by one, the largest first.
     """
+    evidence, problem = view.evidence, view.problem
     best, square = -math.inf, 0.0
-    _take_leads(evidence, space, state, i, j)
-    for size in range(1, space.compared + 1):
+    _take_leads(view, i, j)
+    for size in range(1, problem.compared + 1):
         largest = 0
-        for c in range(1, space.compared):
+        for c in range(1, problem.compared):
             if evidence.leads[c] > evidence.leads[largest]:
                 largest = c
         lead = evidence.leads[largest] + slop
@@ -137,14 +129,15 @@ def in_some(
 
 
 @aside
-def in_some_correlated(evidence: Any, space: Space, state: "State", i: int, j: int) -> float:
+def in_some_correlated(view: View, i: int, j: int) -> float:
     """The same where the coordinates have a known correlation R: a set counts l' R^-1 l of its leads l if R^-1 l >= 0.
 
     That is the least y' R^-1 y over y >= l; where R^-1 l has a negative entry, a smaller set has the same value.
     """
+    evidence = view.evidence
     both = evidence.penalty[i] + evidence.penalty[j]
     best, total = -math.inf, evidence.inverse[i] + evidence.inverse[j]
-    _take_leads(evidence, space, state, i, j)
+    _take_leads(view, i, j)
     for k in range(evidence.sets.shape[0]):
         size, square = evidence.sizes[k], 0.0
         for a in range(size):
@@ -160,6 +153,7 @@ def in_some_correlated(evidence: Any, space: Space, state: "State", i: int, j: i
 
 
 @inner
-def _take_leads(evidence: Any, space: Space, state: "State", i: int, j: int) -> None:
-    for c in range(space.compared):
-        evidence.leads[c] = state.means[i, c] - state.means[j, c] + space.tolerance[c]
+def _take_leads(view: View, i: int, j: int) -> None:
+    problem, state = view.problem, view.state
+    for c in range(problem.compared):
+        view.evidence.leads[c] = state.means[i, c] - state.means[j, c] + problem.tolerance[c]

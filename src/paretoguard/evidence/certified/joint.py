@@ -6,21 +6,19 @@ is least over all maps c: that of rising (`engine.entering`) with q for the coun
 """
 
 import math
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy import float64, int64, uint8
 from numpy.typing import NDArray
 
 from paretoguard.compiler.jit import inner
-from paretoguard.engine.arrays import Space
+from paretoguard.engine.arrays import ProblemArrays
 from paretoguard.engine.dominance import least_gain
+from paretoguard.engine.view import View
 from paretoguard.evidence.certified.normal_mixture import SURELY
 from paretoguard.geometry.cheapest_entry import Walk, enter, prepare, walk_memory
 from paretoguard.geometry.polyhedron import Polyhedron, polyhedron
-
-if TYPE_CHECKING:
-    from paretoguard.engine.state import State
 
 MOST = 4  # arms in a set
 
@@ -37,35 +35,36 @@ class Several(NamedTuple):
     walk: Walk
 
 
-def new_several(space: Space, bar: float, share: float) -> Several:
+def new_several(problem: ProblemArrays, bar: float, share: float) -> Several:
     """Each set of s arms out of the K - 1 others, s from 2 to MOST, has its part of `share` (K - 1) exp(-bar)."""
-    others = space.arms - 1
+    others = problem.arms - 1
     sizes = range(2, min(MOST, others) + 1) if share > 0.0 else range(0)
     bars = np.full(MOST + 1, math.inf)
     for size in sizes:
         bars[size] = bar + math.log(math.comb(others, size) * len(sizes) / (share * others))
-    K, d = (space.arms, space.compared) if share > 0.0 else (0, 1)
+    K, d = (problem.arms, problem.compared) if share > 0.0 else (0, 1)
     region = polyhedron(np.zeros((0, d)), np.zeros(0))
     order = np.zeros(K, dtype=int64)
     return Several(bars, region, np.zeros((K, d)), np.zeros(K), order, np.zeros(K), walk_memory(K, d, 0))
 
 
 @inner
-def is_below_some(evidence: Any, space: Space, state: "State", i: int, members: NDArray[uint8]) -> bool:
+def is_below_some(view: View, i: int, members: NDArray[uint8]) -> bool:
     """Of the arms marked, two, three or more with most evidence alone; those not needed are unmarked."""
+    evidence, problem = view.evidence, view.problem
     several = evidence.several
-    if several.order.shape[0] == 0 or space.compared == 0:
+    if several.order.shape[0] == 0 or problem.compared == 0:
         return False
-    size = min(MOST, _line_up(evidence, space, state, i, members))
+    size = min(MOST, _line_up(view, i, members))
     if size < 2:
         return False
-    _look(evidence, space, state, i, size)
+    _look(view, i, size)
     own = evidence.penalty[several.order[0]]
     members[several.order[0]] = 1
     for k in range(1, size):
         own += evidence.penalty[several.order[k]]
         members[several.order[k]] = 1
-        needed = several.bars[k + 1] + own + min(space.compared, k + 1) * evidence.penalty[i]
+        needed = several.bars[k + 1] + own + min(problem.compared, k + 1) * evidence.penalty[i]
         if _most(several, i, k + 1) >= needed:
             prepare(several.region, several.points, members, several.walk)
             if enter(several.region, several.points, several.weights, i, needed, several.walk) == math.inf:
@@ -74,11 +73,12 @@ def is_below_some(evidence: Any, space: Space, state: "State", i: int, members: 
 
 
 @inner
-def _line_up(evidence: Any, space: Space, state: "State", i: int, members: NDArray[uint8]) -> int:
+def _line_up(view: View, i: int, members: NDArray[uint8]) -> int:
     """Sort the marked arms that are above i, unmark all, and return how many there are."""
+    evidence, problem, state = view.evidence, view.problem, view.state
     several, size = evidence.several, 0
-    for j in range(space.arms):
-        gain = least_gain(space, state, i, j) if members[j] == 1 and j != i and state.counts[j] > 0 else 0.0
+    for j in range(problem.arms):
+        gain = least_gain(problem, state, i, j) if members[j] == 1 and j != i and state.counts[j] > 0 else 0.0
         members[j] = 0
         if gain > 0.0:
             several.alone[j] = gain * gain / (evidence.inverse[i] + evidence.inverse[j])
@@ -92,14 +92,15 @@ def _line_up(evidence: Any, space: Space, state: "State", i: int, members: NDArr
 
 
 @inner
-def _look(evidence: Any, space: Space, state: "State", i: int, size: int) -> None:
+def _look(view: View, i: int, size: int) -> None:
     """Copy what the cost depends on."""
+    evidence = view.evidence
     several = evidence.several
     for k in range(-1, size):
         a = i if k < 0 else several.order[k]
         several.weights[a] = 1.0 / evidence.inverse[a]
-        for c in range(space.compared):
-            several.points[a, c] = state.means[a, c]
+        for c in range(view.problem.compared):
+            several.points[a, c] = view.state.means[a, c]
 
 
 @inner
