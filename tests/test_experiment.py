@@ -31,6 +31,7 @@ from paretoguard.experiment.ledger_state import Fold
 from paretoguard.experiment.memory import MemoryStorage
 from paretoguard.experiment.recording import Told
 from paretoguard.experiment.sql import SqlStorage
+from paretoguard.trial.session import Session
 
 PROBLEM = pg.Problem(
     {"efficacy": "max", "safety": "max"},
@@ -101,7 +102,7 @@ def test_whoever_opens_the_ledger_has_the_same_state(algorithm: str, evidence: s
         if step % 5 == 0:
             other = Experiment.open("doses", experiment.storage)
             assert other.status() == experiment.status()
-            assert other._fold().trial.peek(2) == experiment._fold().trial.peek(2)
+            assert other._fold().session.due() == experiment._fold().session.due()
             assert [a.state for a in other._fold().slots] == [b.state for b in experiment._fold().slots]
 
 
@@ -135,19 +136,16 @@ def test_the_engine_works_in_a_long_ledger_as_the_trial_does_step_by_step(
     step_by_step = Fold(experiment.storage.events("doses"))
     monkeypatch.setattr(fold_module, "LONG", 0)
     at_once = Fold(experiment.storage.events("doses"))
-    assert step_by_step.trial.samples > 60
-    assert step_by_step.trial.result() == at_once.trial.result()  # asks for the same weights of both
+    assert step_by_step.session.samples > 60
+    assert step_by_step.session.result() == at_once.session.result()  # asks for the same weights of both
     for name in ("counts", "sums", "means", "pending", "weight", "inside", "optimal"):
-        a, b = (getattr(fold.trial._state, name) for fold in (step_by_step, at_once))
+        a, b = (getattr(fold.session._state, name) for fold in (step_by_step, at_once))
         np.testing.assert_array_equal(a, b, name)  # nan, a weight that nobody asked for, in both
-    assert step_by_step.trial._queue == at_once.trial._queue
-    assert {arm: kept[1] for arm, kept in step_by_step.trial._kept.items()} == {
-        arm: kept[1] for arm, kept in at_once.trial._kept.items()
-    }
-    assert step_by_step.trial.statuses() == at_once.trial.statuses()
-    assert step_by_step.trial.peek(3 if algorithm != "racing" else 1) == at_once.trial.peek(
-        3 if algorithm != "racing" else 1
-    )
+    for name in ("tally", "queue", "first", "since", "contradicted"):
+        desks = [getattr(fold.session._desk, name) for fold in (step_by_step, at_once)]
+        np.testing.assert_array_equal(*desks, name)
+    assert step_by_step.session.statuses() == at_once.session.statuses()
+    assert step_by_step.session.due() == at_once.session.due()
 
 
 def test_results_may_come_late_out_of_order_twice_and_in_part() -> None:
@@ -216,7 +214,7 @@ def test_in_the_order_asked_later_results_wait() -> None:
 def test_in_the_order_asked_a_retraction_changes_whose_turn_it_was_and_nothing_breaks() -> None:
     experiment = begin(order="asked")
     for _ in range(6):
-        experiment.tell(None, {"efficacy": 1, "safety": 1}, arm=experiment._fold().trial.peek()[0])
+        experiment.tell(None, {"efficacy": 1, "safety": 1}, arm=experiment._fold().session.due())
     experiment.retract(0, "enrolled twice", blind=True)
     assert experiment.status().samples == 5
     assert Experiment.open("doses", experiment.storage).status() == experiment.status()
@@ -321,7 +319,7 @@ def test_long_events_are_split(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_an_algorithm_that_asks_for_one_at_a_time_can_be_looked_at(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("paretoguard.trial.trial.select.has_body", lambda record: False)
+    monkeypatch.setattr("paretoguard.trial.session.fills_batches", lambda memory: False)
     experiment = begin(evidence="practical")
     for _ in range(4):
         [ticket] = experiment.ask()
@@ -540,14 +538,14 @@ class Commands(RuleBasedStateMachine):
     def tell_without_ticket(self, arm: str, hit: bool) -> None:
         values = {"efficacy": float(hit), "safety": 1.0}
         if self.experiment.settings["order"] == "asked":
-            trial = self.experiment._fold().trial
-            due = [] if trial._tickets.outstanding else trial.peek()
-            if arm not in due:
+            session = self.experiment._fold().session
+            due = None if session.outstanding or session.held else session.due()
+            if arm != due:
                 with pytest.raises(pg.SampleError, match="so tell by ticket"):
                     self.experiment.tell(None, values, arm=arm)
-            if not due:
+            if due is None:
                 return
-            arm = due[0]
+            arm = due
         self.values[self.experiment.tell(None, values, arm=arm).id] = values
 
     @precondition(lambda self: self.values)
@@ -661,13 +659,13 @@ def test_ctrl_c_while_reading_leaves_nothing_half_worked_in(monkeypatch: pytest.
     experiment, other = begin(storage), Experiment.open("doses", storage)
     tickets = experiment.ask(2)
     experiment.tell(tickets[0], {"efficacy": 1, "safety": 1})
-    told = pg.Trial.told
+    told = Session.told
 
-    def interrupted(trial: pg.Trial, *given: Any) -> None:
-        told(trial, *given)
+    def interrupted(session: Session, *given: Any) -> None:
+        told(session, *given)
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(pg.Trial, "told", interrupted)
+    monkeypatch.setattr(Session, "told", interrupted)
     with pytest.raises(KeyboardInterrupt):
         other.status()
     monkeypatch.undo()
@@ -721,7 +719,7 @@ def test_killed_in_the_middle_of_ask_and_tell_nothing_acknowledged_is_lost(url: 
     assert len(recorded) == sum(entry.kind == "told" for entry in events)
     fold = Fold(storage.events("doses"))
     assert asked <= set(range(len(fold.slots)))
-    assert fold.trial.samples == len(recorded)
+    assert fold.session.samples == len(recorded)
     assert len(told) > times // 4  # it did work in between
     _asks_as_one_process_would(events)
     storage.close()
@@ -761,7 +759,7 @@ def test_an_event_of_a_newer_program_is_refused_and_nothing_changes(sqlite: SqlS
 def test_the_program_that_decides_is_on_the_ledger(monkeypatch: pytest.MonkeyPatch) -> None:
     experiment = begin()
     experiment.ask()
-    monkeypatch.setattr("paretoguard.experiment.writer.__version__", "9.9")
+    monkeypatch.setattr("paretoguard.experiment.recording.__version__", "9.9")
     experiment.ask()
     experiment.ask()
     assert [event["data"].get("program") for event in experiment.history()] == [pg.__version__, None, "9.9", None]

@@ -132,7 +132,8 @@ def part(stub: Callable[..., Any]) -> Part:
 
     @overload(question, strict=False, jit_options=_INNER_OPTIONS)  # type: ignore[untyped-decorator]
     def choose(record: Any, *arguments: Any) -> Any:
-        kind = record.types[0] if by_evidence and isinstance(record, types.BaseTuple)  # type: ignore[attr-defined] else record
+        is_view = by_evidence and isinstance(record, types.BaseTuple)  # type: ignore[attr-defined]
+        kind = record.types[0] if is_view else record
         body = bodies.dispatch(getattr(kind, "instance_class", object))
         return None if body is missing else body
 

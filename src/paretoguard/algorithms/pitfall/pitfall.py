@@ -18,7 +18,7 @@ from paretoguard.algorithms.pitfall.search import find_pitfall
 from paretoguard.compiler.jit import inner
 from paretoguard.engine.arrays import ProblemArrays
 from paretoguard.engine.feasibility import called_eta
-from paretoguard.engine.questions import answer, choose, ratio_bar
+from paretoguard.engine.questions import answer, choose, ratio_bar, select
 from paretoguard.engine.view import NOTHING, View, draw_for_decision, partition, pulls_so_far, queue_one
 from paretoguard.errors import SettingsError
 from paretoguard.evidence.estimated_scale import LEAST_PULLS
@@ -65,6 +65,7 @@ class Pitfall(Algorithm):
         return PitfallMemory(float(self.explore), pitfalls)
 
 
+@select.register(PitfallMemory)
 @choose.register(PitfallMemory)
 def _choose(memory: PitfallMemory, view: View) -> int:
     if find_pitfall(view, memory.pitfalls) == NONE:
