@@ -15,7 +15,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy import int64, uint8
 
-from paretoguard.compiler.jit import entry, inner
+from paretoguard.compiler.jit import aside, entry, inner
 from paretoguard.engine.certify import settle
 from paretoguard.engine.engine import Engine
 from paretoguard.engine.outstanding import FAULTY, decided, fill
@@ -147,7 +147,7 @@ def _decide(desk: Desk) -> int:
     return queued
 
 
-@inner
+@aside
 def _choose(desk: Desk, chosen: Integers, wanted: int) -> int:
     """Write up to `wanted` arms into `chosen`, on top of those pending; return how many. They are pending from now on.
 
@@ -223,7 +223,7 @@ def _take_asked(desk: Desk, tape: Tape, wanted: int) -> None:
     tape.cursor[STEP] += wanted
 
 
-@inner
+@aside
 def _settle(desk: Desk) -> bool:
     """Work out what is certain, and keep what is so for the first time; return whether anything is."""
     view, terms = at_now(desk.engine.seen), desk.terms
