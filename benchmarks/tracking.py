@@ -13,7 +13,7 @@ from numpy import float64
 from numpy.typing import NDArray
 
 import paretoguard as pg
-from paretoguard.algorithms.game.game import Game, is_certain
+from paretoguard.algorithms.game import Game, is_certain
 from paretoguard.algorithms.pitfall.costs import NONE
 from paretoguard.algorithms.pitfall.pitfall import Pitfall
 from paretoguard.algorithms.pitfall.search import find_pitfall

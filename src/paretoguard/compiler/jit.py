@@ -52,7 +52,6 @@ class Part(Protocol):
 
 
 try:
-    import paretoguard.compiler.numba_records  # noqa: F401
     from paretoguard.compiler.numba_pipeline import InlineCompiler
 except ImportError:  # a numba that is built otherwise: kernels then take longer to compile
     _PIPELINE: dict[str, Any] = {}

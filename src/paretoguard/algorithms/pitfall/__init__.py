@@ -1,1 +1,1 @@
-""""""
+"""Pitfall: pull what makes the cheapest wrong answer dearer."""
