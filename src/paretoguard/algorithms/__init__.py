@@ -1,4 +1,4 @@
-"""Algorithms: which arms to pull next, and when to stop; one file per algorithm.
+"""Which arms to pull next, and when to stop; one file or folder per algorithm.
 
 An *option record* (`ECape`, …) is what users pass; its `fit(problem)` gives the *kernel record*, with the arrays that
 the algorithm remembers, for which `choose` and others are registered (`engine/questions.py`).

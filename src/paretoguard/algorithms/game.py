@@ -43,7 +43,7 @@ from paretoguard.vocabulary import DOMINATED, INFEASIBLE, OPTIMAL, TASKS
 BONUSES = ("arm", "all")
 LATEST = 1e15  # results for which the bonus is worked out
 KNOTS = 400
-SEEN, RESPONDED, TESTED, STOPPED = 0, 1, 2, 3  # entries of GameMemory.when
+_SEEN, _RESPONDED, _TESTED, _STOPPED = 0, 1, 2, 3  # entries of GameMemory.when
 
 
 class GameMemory(NamedTuple):
@@ -109,16 +109,16 @@ class Game(Algorithm):
 @choose.register(GameMemory)
 def _choose(memory: GameMemory, view: View) -> int:
     t = pulls_so_far(view)
-    if memory.when[SEEN] < t:  # asked twice, it answers the same
-        memory.when[SEEN] = t
-        if memory.when[TESTED] == 0 or t - memory.when[TESTED] >= memory.test:
-            memory.when[TESTED] = t
-            memory.when[STOPPED] = 1 if is_certain(memory, view) else 0
-        due = memory.when[RESPONDED] == 0 or t - memory.when[RESPONDED] >= memory.respond
-        if memory.when[STOPPED] == 0 and due:
-            memory.when[RESPONDED] = t
+    if memory.when[_SEEN] < t:  # asked twice, it answers the same
+        memory.when[_SEEN] = t
+        if memory.when[_TESTED] == 0 or t - memory.when[_TESTED] >= memory.test:
+            memory.when[_TESTED] = t
+            memory.when[_STOPPED] = 1 if is_certain(memory, view) else 0
+        due = memory.when[_RESPONDED] == 0 or t - memory.when[_RESPONDED] >= memory.respond
+        if memory.when[_STOPPED] == 0 and due:
+            memory.when[_RESPONDED] = t
             _learn(memory, view)
-    if memory.when[STOPPED] == 1 and memory.when[TESTED] == t:
+    if memory.when[_STOPPED] == 1 and memory.when[_TESTED] == t:
         return NOTHING
     return select(memory, view)
 

@@ -37,7 +37,7 @@ def note_body(record: type, body: Callable[..., Any]) -> None:
         (_for_all if record is object or is_of_engine(record) else _bodies[record]).append(body)
 
 
-def outside(kinds: Any) -> list[Any]:
+def outside_bodies(kinds: Any) -> list[Any]:
     """What is compiled, from outside the engine, into a kernel for arguments of these numba types."""
     found: list[Any] = list(_for_all)
     for record in dict.fromkeys(_records(kinds)):
@@ -173,5 +173,5 @@ class DiskCache(FunctionCache):  # type: ignore[misc]
         self._cache_file = FilePerSignature(self._cache_path, self._impl.filename_base)
 
     def _index_key(self, signature: Any, codegen: Any) -> Any:
-        bodies = [*self._own, *outside(signature)]
+        bodies = [*self._own, *outside_bodies(signature)]
         return (*super()._index_key(signature, codegen), fingerprint(bodies) if bodies else "engine")

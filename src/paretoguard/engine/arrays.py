@@ -7,15 +7,9 @@ noise come first, exact ones (a price, a size) last; in each of the two parts, g
 
 from typing import NamedTuple
 
-from numpy import float64, int64, uint8
-from numpy.typing import NDArray
-
 from paretoguard.engine.bets import Bets, Ranges
 from paretoguard.geometry.polyhedron import Polyhedron
-
-Floats = NDArray[float64]
-Integers = NDArray[int64]
-Bytes = NDArray[uint8]
+from paretoguard.numeric import Bytes, Floats, Integers
 
 
 class ProblemArrays(NamedTuple):

@@ -9,10 +9,11 @@ import math
 from typing import NamedTuple
 
 import numpy as np
-from numpy import bool_, float64, int64
+from numpy import bool_, int64
 from numpy.typing import NDArray
 
 from paretoguard.compiler.jit import inner
+from paretoguard.numeric import Floats, Integers
 
 GRID = 18  # distances of p from r, geometrically from the farthest …
 FARTHEST = 0.98  # … of the way from r to 1 …
@@ -25,26 +26,26 @@ HOLDS, FAILS = 0, 1  # the two sides of a row
 class Bets(NamedTuple):
     """Bets on the results of every arm; each result multiplies a stake by 1 + slope * (value - limit)."""
 
-    first: NDArray[int64]  # [m, 2] of each row and side: the first of its GRID bets, or -1
-    coordinate: NDArray[int64]  # [B]
-    limit: NDArray[float64]  # [B]
-    slope: NDArray[float64]  # [B]
-    low: NDArray[float64]  # [B] on 0 and 1: the logarithm of what a result at the low end makes of 1 …
-    step: NDArray[float64]  # [B] … and how much more one at the high end does; elsewhere 0
+    first: Integers  # [m, 2] of each row and side: the first of its GRID bets, or -1
+    coordinate: Integers  # [B]
+    limit: Floats  # [B]
+    slope: Floats  # [B]
+    low: Floats  # [B] on 0 and 1: the logarithm of what a result at the low end makes of 1 …
+    step: Floats  # [B] … and how much more one at the high end does; elsewhere 0
 
 
 class Ranges(NamedTuple):
     """Which noisy coordinates have their values in a range, 2 wide in engine units."""
 
-    least: NDArray[float64]  # [noisy] the least value; -inf without a range
+    least: Floats  # [noisy] the least value; -inf without a range
     binary: NDArray[bool_]  # [noisy] are the ends of the range the only values?
 
 
 def bets(
-    A: NDArray[float64],
-    b: NDArray[float64],
-    exact_part: NDArray[float64],
-    row_tolerance: NDArray[float64],
+    A: Floats,
+    b: Floats,
+    exact_part: Floats,
+    row_tolerance: Floats,
     ranges: Ranges,
 ) -> Bets:
     """The bets on each row that they make sharper."""
@@ -84,7 +85,7 @@ def _slopes(r: float) -> list[float]:
 
 
 @inner
-def bet_evidence(growth: NDArray[float64], first: int, n: float) -> float:
+def bet_evidence(growth: Floats, first: int, n: float) -> float:
     """log of the average of GRID bets from `first` on, that grow by these logarithms a result, after n results."""
     best = -math.inf
     for g in range(GRID):

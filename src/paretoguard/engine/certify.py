@@ -7,19 +7,17 @@
   from j that ends in i or in an arm k with i certified not dominated by k.
 """
 
-from numpy import int64, uint8
-from numpy.typing import NDArray
-
 from paretoguard.compiler.jit import aside, inner
 from paretoguard.engine.questions import below_some, dominated, undominated
 from paretoguard.engine.view import View, is_outside, weight_of
+from paretoguard.numeric import Bytes, Integers
 from paretoguard.vocabulary import DOMINATED, INFEASIBLE, OPTIMAL, UNDECIDED
 
 NOBODY, SEVERAL = -1, -2  # entries of `via` that name no arm
 
 
 @aside
-def settle(view: View, statuses: NDArray[uint8], via: NDArray[int64]) -> None:
+def settle(view: View, statuses: Bytes, via: Integers) -> None:
     """Write each arm's certified status and, for a dominated one, the next arm of its chain, or SEVERAL."""
     problem = view.problem
     for i in range(problem.arms):
@@ -45,7 +43,7 @@ def is_feasible(view: View, i: int) -> bool:
 
 
 @inner
-def some_above(view: View, i: int, members: NDArray[uint8]) -> bool:
+def some_above(view: View, i: int, members: Bytes) -> bool:
     """True if i is certified to be dominated by at least one of the arms of O certified feasible: marks which."""
     state = view.state
     if state.counts[i] == 0:
@@ -82,7 +80,7 @@ def _is_not_below(view: View, i: int, j: int) -> bool:
 
 
 @inner
-def _is_unbeaten(view: View, statuses: NDArray[uint8], above: NDArray[int64], i: int) -> bool:
+def _is_unbeaten(view: View, statuses: Bytes, above: Integers, i: int) -> bool:
     """True if i is certified undominated by every arm that may be feasible. Scratch: mark (1: j is harmless), queue."""
     problem, state = view.problem, view.state
     pending, left = 0, 0
@@ -121,7 +119,7 @@ def _is_harmless(view: View, i: int, j: int, k: int) -> bool:
 
 
 @inner
-def _spread_dominance(view: View, statuses: NDArray[uint8], via: NDArray[int64]) -> None:
+def _spread_dominance(view: View, statuses: Bytes, via: Integers) -> None:
     """Mark as dominated whatever a chain leads down to from an arm certified feasible.
 
     Chains that end in an optimal arm come first: they make the better explanation. Each arm is expanded once (mark); an

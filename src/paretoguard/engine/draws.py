@@ -16,6 +16,7 @@ from numpy import float64, int64, uint64
 from numpy.typing import NDArray
 
 from paretoguard.compiler.jit import inner, part
+from paretoguard.numeric import Floats, Integers
 
 _MULTIPLY_0, _MULTIPLY_1 = uint64(0xD2511F53), uint64(0xCD9E8D57)
 _WEYL_0, _WEYL_1 = uint64(0x9E3779B9), uint64(0xBB67AE85)
@@ -105,21 +106,21 @@ def on_circle(v: float) -> tuple[float, float]:
 class Mixed(NamedTuple):
     """A simulated source of rewards, in the user's units: one kind of noise per objective."""
 
-    means: NDArray[float64]  # [K, d]
-    kinds: NDArray[int64]  # [d] BERNOULLI, TWO_POINT, GAUSSIAN or CONSTANT
-    low: NDArray[float64]  # [d] TWO_POINT: the lower value; GAUSSIAN: unused
-    spread: NDArray[float64]  # [d] GAUSSIAN: standard deviation; TWO_POINT: upper minus lower value
-    factor: NDArray[float64]  # [d, d] lower Cholesky factor of the noise correlation; [0, 0] when uncorrelated
+    means: Floats  # [K, d]
+    kinds: Integers  # [d] BERNOULLI, TWO_POINT, GAUSSIAN or CONSTANT
+    low: Floats  # [d] TWO_POINT: the lower value; GAUSSIAN: unused
+    spread: Floats  # [d] GAUSSIAN: standard deviation; TWO_POINT: upper minus lower value
+    factor: Floats  # [d, d] lower Cholesky factor of the noise correlation; [0, 0] when uncorrelated
 
 
 @part
-def draw(source: NamedTuple, key: NDArray[uint64], arm: int, n: int, row: NDArray[float64]) -> None:
+def draw(source: NamedTuple, key: NDArray[uint64], arm: int, n: int, row: Floats) -> None:
     """Fill `row` with reward number n (from 0) of `arm`, in the user's units."""
     raise TypeError(f"no way to draw rewards is registered for {type(source).__name__}")
 
 
 @draw.register(Mixed)
-def _draw_mixed(source: Mixed, key: NDArray[uint64], arm: int, n: int, row: NDArray[float64]) -> None:
+def _draw_mixed(source: Mixed, key: NDArray[uint64], arm: int, n: int, row: Floats) -> None:
     d = source.kinds.shape[0]
     for first in range(0, d, 2):
         u, v = uniforms(key, arm, n, first // 2, REWARDS)
@@ -156,7 +157,7 @@ def _value(kind: int, mean: float, low: float, spread: float, drawn: float) -> f
 
 
 @inner
-def _correlate(factor: NDArray[float64], kinds: NDArray[int64], row: NDArray[float64]) -> None:
+def _correlate(factor: Floats, kinds: Integers, row: Floats) -> None:
     """Replace the standard normal entries z of row by factor · z, last first so that none is read after its change."""
     for c in range(kinds.shape[0] - 1, -1, -1):
         if kinds[c] == GAUSSIAN:
@@ -174,8 +175,8 @@ def draw_some(
     arm: int,
     n: int,
     size: int,
-    columns: NDArray[float64],
-    row: NDArray[float64],
+    columns: Floats,
+    row: Floats,
 ) -> None:
     """Rewards n, n + 1, … of `arm`, `size` of them, beside each other in columns [>= d, >= size].
 
@@ -191,8 +192,8 @@ def _one_by_one(
     arm: int,
     n: int,
     size: int,
-    columns: NDArray[float64],
-    row: NDArray[float64],
+    columns: Floats,
+    row: Floats,
 ) -> None:
     for k in range(size):
         draw(source, key, arm, n + k, row)
@@ -201,9 +202,7 @@ def _one_by_one(
 
 
 @draw_some.register(Mixed)
-def _some_mixed(
-    source: Mixed, key: NDArray[uint64], arm: int, n: int, size: int, columns: NDArray[float64], row: NDArray[float64]
-) -> None:
+def _some_mixed(source: Mixed, key: NDArray[uint64], arm: int, n: int, size: int, columns: Floats, row: Floats) -> None:
     """Step by step as in `_draw_mixed`, each step for all rewards."""
     d = source.kinds.shape[0]
     for first in range(0, d, 2):
@@ -231,9 +230,7 @@ def _some_mixed(
 
 
 @inner
-def _some_uniforms(
-    key: NDArray[uint64], arm: int, n: int, size: int, block: int, left: NDArray[float64], right: NDArray[float64]
-) -> None:
+def _some_uniforms(key: NDArray[uint64], arm: int, n: int, size: int, block: int, left: Floats, right: Floats) -> None:
     """`uniforms` of draws n, n + 1, …: nothing else is in this loop, so that it can be one of vectors."""
     for k in range(size):
         left[k], right[k] = uniforms(key, arm, n + k, block, REWARDS)
@@ -243,9 +240,9 @@ class Ahead(NamedTuple):
     """The rewards of `base`, drawn some at a time and kept until asked for: the same, sooner."""
 
     base: Any
-    columns: NDArray[float64]  # [K, d or d + 1, MOST_AHEAD] an even number, as uniform numbers come in pairs
-    first: NDArray[int64]  # [K] the number of the first reward kept …
-    size: NDArray[int64]  # [K] … and how many are; 0 for none
+    columns: Floats  # [K, d or d + 1, MOST_AHEAD] an even number, as uniform numbers come in pairs
+    first: Integers  # [K] the number of the first reward kept …
+    size: Integers  # [K] … and how many are; 0 for none
     key: NDArray[uint64]  # [K, 2] of those rewards
 
 
@@ -256,7 +253,7 @@ def drawn_ahead(base: NamedTuple, arms: int, objectives: int) -> Ahead:
 
 
 @draw.register(Ahead)
-def _draw_ahead(source: Ahead, key: NDArray[uint64], arm: int, n: int, row: NDArray[float64]) -> None:
+def _draw_ahead(source: Ahead, key: NDArray[uint64], arm: int, n: int, row: Floats) -> None:
     place = n - source.first[arm]
     is_same_run = source.key[arm, 0] == key[0] and source.key[arm, 1] == key[1]
     if not (is_same_run and 0 <= place < source.size[arm]):

@@ -12,6 +12,7 @@ from paretoguard.engine.arrays import ProblemArrays
 from paretoguard.engine.questions import prepare
 from paretoguard.engine.state import new_state
 from paretoguard.engine.view import View
+from paretoguard.numeric import Integers
 
 WORD = 8  # bytes
 
@@ -21,8 +22,8 @@ class Engine(NamedTuple):
 
     memory: Any  # the kernel record of the algorithm
     seen: View  # what it sees; kernels set the thresholds of now
-    words: NDArray[int64]
-    blank: NDArray[int64]  # `words` before the first result
+    words: Integers
+    blank: Integers  # `words` before the first result
 
 
 def new_engine(memory: NamedTuple, evidence: NamedTuple, problem: ProblemArrays, key: NDArray[uint64]) -> Engine:
@@ -46,7 +47,7 @@ def _words(array: NDArray[Any]) -> int:
     return -(-array.nbytes // WORD)
 
 
-def _moved(value: Any, words: NDArray[int64], place: list[int]) -> Any:
+def _moved(value: Any, words: Integers, place: list[int]) -> Any:
     """Return a record whose arrays are copies in `words`, from `place` on."""
     if isinstance(value, np.ndarray):
         copy: NDArray[Any] = np.ndarray(value.shape, value.dtype, words.data, WORD * place[0])

@@ -3,9 +3,6 @@
 import math
 from typing import NamedTuple
 
-from numpy import float64, uint8
-from numpy.typing import NDArray
-
 from paretoguard.compiler.jit import entry, inner
 from paretoguard.engine.certify import some_above
 from paretoguard.engine.dominance import least_gain
@@ -28,13 +25,14 @@ from paretoguard.engine.questions import (
 )
 from paretoguard.engine.state import CLOCK, State
 from paretoguard.engine.view import View, at_now, is_candidate, weight_of
+from paretoguard.numeric import Bytes, Floats
 from paretoguard.vocabulary import DOMINATED, INFEASIBLE, OPTIMAL, UNDECIDED
 
 FEASIBILITY, DOMINATION, NON_DOMINATION = 0, 1, 2  # the three kinds of claims
 
 
 @entry
-def limits(view: View, coordinate: NDArray[float64], rows: NDArray[float64]) -> None:
+def limits(view: View, coordinate: Floats, rows: Floats) -> None:
     """Write each arm's half-widths, in engine units: of each noisy coordinate [K, noisy], along each noisy row [K, m].
 
     Every eta is known from here on.
@@ -56,7 +54,7 @@ def difference_limit(view: View, i: int, j: int, c: int) -> float:
 
 
 @entry
-def shortcuts(view: View, i: int, j: int, ceiling: float, found: NDArray[float64]) -> bool:
+def shortcuts(view: View, i: int, j: int, ceiling: float, found: Floats) -> bool:
     """Fill found [8]; return whether the evidence is steady.
 
     With m^-(i,j), what it is at most, M^-(i,j), that below the ceiling, and whether m^-(i,j) is above it; and for i
@@ -110,7 +108,7 @@ def likeliest_dominator(view: View, i: int) -> int:
 
 
 @entry
-def several_dominators(view: View, i: int, members: NDArray[uint8]) -> bool:
+def several_dominators(view: View, i: int, members: Bytes) -> bool:
     """True if i is certified to be dominated by at least one of several arms: marks which [K]. Settle before."""
     return some_above(at_now(view), i, members)
 
@@ -148,7 +146,7 @@ def _pretend(evidence: NamedTuple, state: State, i: int, count: int) -> None:
 
 
 @entry
-def progress(view: View, answer: NDArray[uint8], found: NDArray[float64]) -> None:
+def progress(view: View, answer: Bytes, found: Floats) -> None:
     """Write how far each arm is on the way to the status that `answer` gives it; ask `settle_now` before.
 
     Evidence over what is required: 1 is certified, 0 is no evidence or evidence against it. Of differences and their
@@ -197,7 +195,7 @@ def _below_someone(view: View, i: int) -> float:
 
 
 @inner
-def _unbeaten(view: View, answer: NDArray[uint8], i: int) -> float:
+def _unbeaten(view: View, answer: Bytes, i: int) -> float:
     least = _sided(view, i, 1)
     for j in range(view.problem.arms):
         if j != i and (answer[j] == OPTIMAL or answer[j] == UNDECIDED):

@@ -2,14 +2,12 @@
 
 import math
 
-from numpy import float64
-from numpy.typing import NDArray
-
 from paretoguard.compiler.jit import aside, inner
 from paretoguard.engine.arrays import ProblemArrays
 from paretoguard.engine.state import State
 from paretoguard.geometry.active_set import Workspace
 from paretoguard.geometry.polyhedron import Polyhedron, distance, within
+from paretoguard.numeric import Floats
 
 
 @inner
@@ -49,7 +47,7 @@ def called_eta(problem: ProblemArrays, state: State, i: int) -> float:
 
 
 @aside
-def _away(region: Polyhedron, x: NDArray[float64], work: Workspace) -> float:
+def _away(region: Polyhedron, x: Floats, work: Workspace) -> float:
     return distance(region, region.b, x, work)
 
 

@@ -8,7 +8,7 @@ and goes on where it was when called again: progress, Ctrl-C and threads live be
 from typing import NamedTuple
 
 import numpy as np
-from numpy import float64, int64, uint8, uint64
+from numpy import int64, uint8, uint64
 from numpy.typing import NDArray
 
 from paretoguard.compiler.jit import entry, inner
@@ -20,6 +20,7 @@ from paretoguard.engine.outstanding import Pace, decide, fill, plan_pulls
 from paretoguard.engine.questions import answer
 from paretoguard.engine.state import CLOCK, FRESH, State, observe
 from paretoguard.engine.view import View, at_now, refresh
+from paretoguard.numeric import Bytes, Floats, Integers
 
 ANSWERED, BUDGET, FAULT = 1, 2, 3  # how a run stopped; 0 = not yet; FAULT: a decision that names no arms
 NEXT, STARTED = 0, 1  # entries of Outcomes.cursor
@@ -29,13 +30,13 @@ NO_BUDGET = 2**62
 class Outcomes(NamedTuple):
     """Where the results of R runs go."""
 
-    cursor: NDArray[int64]  # [2] the run at work (row), and whether it has begun
+    cursor: Integers  # [2] the run at work (row), and whether it has begun
     runs: NDArray[uint64]  # [R] run numbers: with the seed, the key of their rewards
-    samples: NDArray[int64]  # [R]
-    stopped: NDArray[uint8]  # [R] ANSWERED, BUDGET or FAULT
-    pulls: NDArray[int64]  # [R, K]
-    statuses: NDArray[uint8]  # [R, K]
-    via: NDArray[int64]  # [K] scratch
+    samples: Integers  # [R]
+    stopped: Bytes  # [R] ANSWERED, BUDGET or FAULT
+    pulls: Integers  # [R, K]
+    statuses: Bytes  # [R, K]
+    via: Integers  # [K] scratch
 
 
 def new_outcomes(runs: NDArray[uint64], arms: int) -> Outcomes:
@@ -114,7 +115,7 @@ def _record(state: State, outcomes: Outcomes, run: int, stopped: int) -> None:
 
 
 @inner
-def _settle(view: View, statuses: NDArray[uint8], via: NDArray[int64]) -> None:
+def _settle(view: View, statuses: Bytes, via: Integers) -> None:
     view = at_now(view)
     if view.state.tally[FRESH] > 0:
         refresh(view)
@@ -122,13 +123,13 @@ def _settle(view: View, statuses: NDArray[uint8], via: NDArray[int64]) -> None:
 
 
 @entry
-def observe_result(problem: ProblemArrays, state: State, arm: int, row: NDArray[float64]) -> None:
+def observe_result(problem: ProblemArrays, state: State, arm: int, row: Floats) -> None:
     """Take one result of `arm`, values in the user's order and units."""
     observe(problem, state, arm, row)
 
 
 @entry
-def observe_results(problem: ProblemArrays, state: State, arms: NDArray[int64], rows: NDArray[float64]) -> None:
+def observe_results(problem: ProblemArrays, state: State, arms: Integers, rows: Floats) -> None:
     """Take many results, one after the other: arms [n] and values [n, d] as in `observe_result`."""
     for k in range(arms.shape[0]):
         observe(problem, state, arms[k], rows[k])
@@ -141,24 +142,24 @@ def decide_next(engine: Engine) -> int:
 
 
 @entry
-def fill_next(engine: Engine, batch: NDArray[int64], wanted: int) -> int:
+def fill_next(engine: Engine, batch: Integers, wanted: int) -> int:
     """Choose `wanted` more arms on top of those pending, and count them as pending (0: answered; FAULTY: no arms)."""
     return int(fill(engine, batch, wanted))
 
 
 @entry
-def answer_now(engine: Engine, statuses: NDArray[uint8]) -> None:
+def answer_now(engine: Engine, statuses: Bytes) -> None:
     """Write each arm's status once `decide_next` has returned 0."""
     answer(engine.memory, at_now(engine.seen), statuses)
 
 
 @entry
-def settle_now(view: View, statuses: NDArray[uint8], via: NDArray[int64]) -> None:
+def settle_now(view: View, statuses: Bytes, via: Integers) -> None:
     """Write every claim that is certain now: each arm's status and the next arm of its chain (NOBODY, SEVERAL)."""
     _settle(view, statuses, via)
 
 
 @entry
-def draw_reward(source: NamedTuple, key: NDArray[uint64], arm: int, n: int, row: NDArray[float64]) -> None:
+def draw_reward(source: NamedTuple, key: NDArray[uint64], arm: int, n: int, row: Floats) -> None:
     """Fill `row` with reward number n of `arm`, in the user's units."""
     draw(source, key, arm, n, row)

@@ -9,13 +9,13 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy import int64
-from numpy.typing import NDArray
 
 from paretoguard.compiler.jit import aside, inner, part
 from paretoguard.engine.engine import Engine
 from paretoguard.engine.questions import choose, select
 from paretoguard.engine.state import UNSEEN, State
 from paretoguard.engine.view import NOTHING, at_now, queue_unseen, recount, refresh
+from paretoguard.numeric import Integers
 
 FAULTY = -1  # a decision that cannot be carried out: it names no arms
 
@@ -23,13 +23,13 @@ FAULTY = -1  # a decision that cannot be carried out: it names no arms
 class OneDecision(NamedTuple):
     """Pull what one decision names."""
 
-    arms: NDArray[int64]  # [max(K, 2)] the arms to pull
+    arms: Integers  # [max(K, 2)] the arms to pull
 
 
 class Batch(NamedTuple):
     """Pull as many arms as there is room for before the next decision."""
 
-    arms: NDArray[int64]  # [n] the arms to pull
+    arms: Integers  # [n] the arms to pull
 
 
 Pace = OneDecision | Batch
@@ -93,7 +93,7 @@ def _are_arms(state: State, queued: int) -> bool:
 
 
 @inner
-def fill(engine: Engine, batch: NDArray[int64], wanted: int) -> int:
+def fill(engine: Engine, batch: Integers, wanted: int) -> int:
     """Choose `wanted` arms into `batch`, on top of those pending; return how many (0: answered; FAULTY: no arms).
 
     Where the batch has room for more, arms of one decision stay together.

@@ -19,15 +19,13 @@ import math
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from paretoguard.compiler.jit import part
+from paretoguard.numeric import Bytes
 
 if TYPE_CHECKING:
-    from numpy import uint8
-    from numpy.typing import NDArray
-
     from paretoguard.engine.state import State
     from paretoguard.engine.view import View
 
-ROUNDING = 1e-14  # relative; more than it can move one M^-(i,j)
+_ROUNDING = 1e-14  # relative; more than it can move one M^-(i,j)
 
 
 class Moment(NamedTuple):
@@ -130,7 +128,7 @@ def _in_any_case(view: "View", i: int, j: int, ceiling: float) -> float:
 
 
 @part
-def below_some(view: "View", i: int, members: "NDArray[uint8]") -> bool:
+def below_some(view: "View", i: int, members: "Bytes") -> bool:
     """True if i is certified to be dominated by at least one of the arms marked [K], also where by none of them alone.
 
     If so, only those that it takes stay marked; if not, the marks are of no use. By default False.
@@ -138,7 +136,7 @@ def below_some(view: "View", i: int, members: "NDArray[uint8]") -> bool:
 
 
 @below_some.register(object)
-def _one_at_a_time(view: "View", i: int, members: "NDArray[uint8]") -> bool:
+def _one_at_a_time(view: "View", i: int, members: "Bytes") -> bool:
     return False
 
 
@@ -204,7 +202,7 @@ def widening(view: "View", then: "View", i: int) -> float:
 @widening.register(object)
 def _wider(view: "View", then: "View", i: int) -> float:
     width = pair_radius(view, i, i)
-    return width - pair_radius(then, i, i) + ROUNDING * width
+    return width - pair_radius(then, i, i) + _ROUNDING * width
 
 
 # --- of algorithms ---------------------------------------------------------------------------------------------------
@@ -233,5 +231,5 @@ def _as_chosen(memory: NamedTuple, view: "View") -> int:
 
 
 @part
-def answer(memory: NamedTuple, view: "View", statuses: "NDArray[uint8]") -> None:
+def answer(memory: NamedTuple, view: "View", statuses: "Bytes") -> None:
     """Write the status of each arm once `choose` has returned 0. By default `partition`: as the means say."""

@@ -7,13 +7,14 @@ import math
 from typing import NamedTuple
 
 import numpy as np
-from numpy import float64, int64, uint8, uint64
+from numpy import int64, uint8, uint64
 from numpy.typing import NDArray
 
 from paretoguard.compiler.jit import inner
 from paretoguard.engine.arrays import ProblemArrays
 from paretoguard.engine.bets import GRID
 from paretoguard.geometry.active_set import Workspace, workspace
+from paretoguard.numeric import Bytes, Floats, Integers
 
 LEAST_STAKE, MOST_STAKE = 1e-100, 1e100  # outside, a logarithm is banked
 CLOCK, FRESH, BUILT, UNSEEN = 0, 1, 2, 3  # entries of State.tally
@@ -22,33 +23,33 @@ CLOCK, FRESH, BUILT, UNSEEN = 0, 1, 2, 3  # entries of State.tally
 class State(NamedTuple):
     """One run in progress. All arrays; counters live in `tally` so that kernels can change them."""
 
-    tally: NDArray[int64]  # [4] results so far, arms with new ones, is the front built, arms unseen
+    tally: Integers  # [4] results so far, arms with new ones, is the front built, arms unseen
     key: NDArray[uint64]  # [2] (seed, run)
-    counts: NDArray[int64]  # [K] N_i
-    sums: NDArray[float64]  # [K, d]
-    means: NDArray[float64]  # [K, d]
-    covariance: NDArray[float64]  # [K, noisy, noisy] of the results so far, where scales are learnt; else [K, 0, 0]
-    stakes: NDArray[float64]  # [K, B] what each bet has made of 1 …
-    banked: NDArray[float64]  # [K, B] … times exp of this
-    growth: NDArray[float64]  # [K, B] the logarithm of both, for each result; of bets on the arm's side of P
-    inverse: NDArray[float64]  # [K] 1 / N_i
-    root: NDArray[float64]  # [K] 1 / sqrt(N_i)
-    stamp: NDArray[int64]  # [K] goes up when an arm has a new result, and when a pending one counts or no longer does
-    inside: NDArray[uint8]  # [K] 1 for the empirically feasible arms F_t
-    lazy_eta: NDArray[float64]  # [K] distance to the boundary of P; NaN: not worked out yet (`border.eta_of`)
-    weight: NDArray[float64]  # [K] the part of gamma_i that does not change with time; nan: see `weight_of`
-    most_weight: NDArray[float64]  # [K] for i outside P: no less than its weight, known before it
-    witness: NDArray[int64]  # [K] for i in F_t: an arm of F_t that dominates i, or -1
-    optimal: NDArray[uint8]  # [K] 1 for O_t, the Pareto set of F_t
-    fresh: NDArray[int64]  # [K] arms with results not yet worked in
-    is_fresh: NDArray[uint8]  # [K]
-    queue: NDArray[int64]  # [max(K, 2)] the arms to pull next
-    pending: NDArray[int64]  # [K] pulls asked for whose results are not in: they count in sampling, never in evidence
-    row: NDArray[float64]  # [d] one reward
-    away: NDArray[float64]  # [noisy] scratch
-    rhs: NDArray[float64]  # [m] right-hand sides given an arm's exact coordinates
-    mark: NDArray[uint8]  # [K] scratch
-    group: NDArray[uint8]  # [K] scratch: arms to be looked at together
+    counts: Integers  # [K] N_i
+    sums: Floats  # [K, d]
+    means: Floats  # [K, d]
+    covariance: Floats  # [K, noisy, noisy] of the results so far, where scales are learnt; else [K, 0, 0]
+    stakes: Floats  # [K, B] what each bet has made of 1 …
+    banked: Floats  # [K, B] … times exp of this
+    growth: Floats  # [K, B] the logarithm of both, for each result; of bets on the arm's side of P
+    inverse: Floats  # [K] 1 / N_i
+    root: Floats  # [K] 1 / sqrt(N_i)
+    stamp: Integers  # [K] goes up when an arm has a new result, and when a pending one counts or no longer does
+    inside: Bytes  # [K] 1 for the empirically feasible arms F_t
+    lazy_eta: Floats  # [K] distance to the boundary of P; NaN: not worked out yet (`border.eta_of`)
+    weight: Floats  # [K] the part of gamma_i that does not change with time; nan: see `weight_of`
+    most_weight: Floats  # [K] for i outside P: no less than its weight, known before it
+    witness: Integers  # [K] for i in F_t: an arm of F_t that dominates i, or -1
+    optimal: Bytes  # [K] 1 for O_t, the Pareto set of F_t
+    fresh: Integers  # [K] arms with results not yet worked in
+    is_fresh: Bytes  # [K]
+    queue: Integers  # [max(K, 2)] the arms to pull next
+    pending: Integers  # [K] pulls asked for whose results are not in: they count in sampling, never in evidence
+    row: Floats  # [d] one reward
+    away: Floats  # [noisy] scratch
+    rhs: Floats  # [m] right-hand sides given an arm's exact coordinates
+    mark: Bytes  # [K] scratch
+    group: Bytes  # [K] scratch: arms to be looked at together
     work: Workspace
 
 
@@ -58,13 +59,13 @@ def new_state(problem: ProblemArrays, key: NDArray[uint64]) -> State:
     rows, bets = problem.region.A.shape[0], problem.bets.slope.shape[0]
     learnt = problem.noisy if problem.learnt.any() else 0
 
-    def floats(*shape: int) -> NDArray[float64]:
+    def floats(*shape: int) -> Floats:
         return np.zeros(shape)
 
-    def integers(size: int) -> NDArray[int64]:
+    def integers(size: int) -> Integers:
         return np.zeros(size, dtype=int64)
 
-    def flags() -> NDArray[uint8]:
+    def flags() -> Bytes:
         return np.zeros(K, dtype=uint8)
 
     return State(
@@ -100,7 +101,7 @@ def new_state(problem: ProblemArrays, key: NDArray[uint64]) -> State:
 
 
 @inner
-def observe(problem: ProblemArrays, state: State, arm: int, row: NDArray[float64]) -> None:
+def observe(problem: ProblemArrays, state: State, arm: int, row: Floats) -> None:
     """Take one result of `arm`; `row` holds its values in the user's order and units."""
     count = state.counts[arm] + 1
     if count == 1:
@@ -125,7 +126,7 @@ def observe(problem: ProblemArrays, state: State, arm: int, row: NDArray[float64
 
 
 @inner
-def _learn(problem: ProblemArrays, state: State, arm: int, row: NDArray[float64]) -> None:
+def _learn(problem: ProblemArrays, state: State, arm: int, row: Floats) -> None:
     """Work the result into the covariance of its arm (Welford); means are still those before it."""
     n = float(state.counts[arm])
     if n < 2.0:
@@ -138,7 +139,7 @@ def _learn(problem: ProblemArrays, state: State, arm: int, row: NDArray[float64]
 
 
 @inner
-def _stake(problem: ProblemArrays, state: State, arm: int, row: NDArray[float64]) -> None:
+def _stake(problem: ProblemArrays, state: State, arm: int, row: Floats) -> None:
     """Pay out every bet on this result; on 0 and 1 the mean says what they have come to."""
     for first in range(0, state.stakes.shape[1], GRID):
         place = problem.bets.coordinate[first]

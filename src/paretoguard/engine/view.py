@@ -8,9 +8,6 @@ it, which every decision asks.
 import math
 from typing import Any, NamedTuple
 
-from numpy import uint8
-from numpy.typing import NDArray
-
 from paretoguard.compiler.jit import inner
 from paretoguard.engine.arrays import ProblemArrays
 from paretoguard.engine.bets import FAILS, GRID, HOLDS
@@ -19,6 +16,7 @@ from paretoguard.engine.draws import DECISIONS, uniforms
 from paretoguard.engine.feasibility import locate
 from paretoguard.engine.questions import answer, is_steady, moment, most_weight, prepare, weigh
 from paretoguard.engine.state import BUILT, CLOCK, FRESH, UNSEEN, State
+from paretoguard.numeric import Bytes
 from paretoguard.vocabulary import DOMINATED, INFEASIBLE, OPTIMAL
 
 NOTHING = 0  # arms queued: the answer is found or, in a sampling rule, there is no wish
@@ -119,7 +117,7 @@ def is_candidate(view: View, j: int) -> bool:
 
 
 @inner
-def partition(view: View, statuses: NDArray[uint8]) -> None:
+def partition(view: View, statuses: Bytes) -> None:
     """Write the answer read off the means: O_t, then C_t without O_t, then the rest."""
     for i in range(statuses.shape[0]):
         if view.state.optimal[i] == 1:
@@ -131,7 +129,7 @@ def partition(view: View, statuses: NDArray[uint8]) -> None:
 
 
 @answer.register(object)
-def _as_the_means_say(memory: NamedTuple, view: View, statuses: NDArray[uint8]) -> None:
+def _as_the_means_say(memory: NamedTuple, view: View, statuses: Bytes) -> None:
     partition(view, statuses)
 
 

@@ -1,4 +1,4 @@
-"""Evidence: what the results so far allow to claim, one file per kind.
+"""What the results so far allow to claim, one file per kind.
 
 An *option record* (`Certified`, `Practical` …) is what users pass; its `fit(delta, problem)` gives the *kernel record*
 for which the questions of evidence are registered (`engine/questions.py`).

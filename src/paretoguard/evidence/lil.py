@@ -12,8 +12,6 @@ from dataclasses import dataclass
 from typing import ClassVar, NamedTuple
 
 import numpy as np
-from numpy import float64
-from numpy.typing import NDArray
 
 from paretoguard.engine.arrays import ProblemArrays
 from paretoguard.engine.feasibility import eta_of
@@ -22,6 +20,7 @@ from paretoguard.engine.state import State
 from paretoguard.engine.view import View
 from paretoguard.evidence.kind import Evidence
 from paretoguard.evidence.widths import spread, use_widths
+from paretoguard.numeric import Floats
 
 
 def threshold(x: float) -> float:
@@ -53,7 +52,7 @@ class LilLevels(NamedTuple):
     row_factor: float  # of r(N_i)
     limit_constant: float  # for the limits of all means together
     sigma_u: float
-    growth: NDArray[float64]  # [K] r(N_i)
+    growth: Floats  # [K] r(N_i)
 
 
 @dataclass(frozen=True)

@@ -9,14 +9,13 @@ from dataclasses import dataclass
 from typing import ClassVar, NamedTuple
 
 import numpy as np
-from numpy import float64
-from numpy.typing import NDArray
 
 from paretoguard.engine.arrays import ProblemArrays
 from paretoguard.engine.questions import Moment, moment, ratio_bar
 from paretoguard.engine.view import View
 from paretoguard.evidence.kind import Evidence
 from paretoguard.evidence.widths import spread, use_widths
+from paretoguard.numeric import Floats
 
 KEPT = 2**18  # thresholds; memory is taken only as far as they are asked for
 
@@ -26,7 +25,7 @@ class PracticalLevels(NamedTuple):
 
     delta: float
     sigma_u: float
-    kept: NDArray[float64]  # f(t), once it was asked for; 0 before. Every run of a study asks for the same
+    kept: Floats  # f(t), once it was asked for; 0 before. Every run of a study asks for the same
 
 
 @dataclass(frozen=True)

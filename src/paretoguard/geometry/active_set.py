@@ -12,13 +12,11 @@ import math
 from typing import NamedTuple
 
 import numpy as np
-from numpy import bool_, float64, int64
+from numpy import bool_, int64
 from numpy.typing import NDArray
 
 from paretoguard.compiler.jit import aside, inner
-
-Floats = NDArray[float64]
-Integers = NDArray[int64]
+from paretoguard.numeric import Floats, Integers
 
 EPSILON = 2.0**-52
 ROUNDING = 32 * EPSILON  # what a row of unit norm may be off by in its sums; differences below it are not believed

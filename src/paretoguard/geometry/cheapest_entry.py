@@ -11,15 +11,13 @@ import math
 from typing import NamedTuple
 
 import numpy as np
-from numpy import float64, int64, uint8
-from numpy.typing import NDArray
+from numpy import int64
 
 from paretoguard.compiler.jit import aside, inner
 from paretoguard.geometry.active_set import Workspace, beyond_rows, workspace
 from paretoguard.geometry.polyhedron import BOX, FREE, Polyhedron
+from paretoguard.numeric import Bytes, Floats, Integers
 
-Floats = NDArray[float64]
-Integers = NDArray[int64]
 LEAST_WEIGHT = 1e-13  # of the largest; an arm of no weight counts as much where a problem would not have one solution
 STEPS = 100
 
@@ -80,7 +78,7 @@ def walk_memory(arms: int, objectives: int, rows: int) -> Walk:
 
 
 @inner
-def prepare(region: Polyhedron, means: Floats, optimal: NDArray[uint8], walk: Walk) -> None:
+def prepare_walk(region: Polyhedron, means: Floats, optimal: Bytes, walk: Walk) -> None:
     """List the arms of O, and sort them in each objective."""
     K, d = means.shape
     size = 0

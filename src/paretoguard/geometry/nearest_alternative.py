@@ -14,14 +14,11 @@ import math
 from typing import NamedTuple
 
 import numpy as np
-from numpy import float64, uint8
-from numpy.typing import NDArray
 
 from paretoguard.compiler.jit import entry, inner
-from paretoguard.geometry.cheapest_entry import Walk, enter, prepare, walk_memory
+from paretoguard.geometry.cheapest_entry import Walk, enter, prepare_walk, walk_memory
 from paretoguard.geometry.polyhedron import Polyhedron
-
-Floats = NDArray[float64]
+from paretoguard.numeric import Bytes, Floats
 
 
 class Alternative(NamedTuple):
@@ -40,28 +37,26 @@ def alternative(arms: int, objectives: int, rows: int) -> Alternative:
 
 
 @entry
-def nearest_alternative(
-    region: Polyhedron, means: Floats, optimal: NDArray[uint8], w: Floats, found: Alternative
-) -> float:
+def nearest_alternative(region: Polyhedron, means: Floats, optimal: Bytes, w: Floats, found: Alternative) -> float:
     """The value, for means [K, d], the answer optimal [K] and weights w [K] >= 0; +inf if no means have another."""
     return nearest(region, means, optimal, w, found)
 
 
 @entry
 def entering_alternative(
-    region: Polyhedron, means: Floats, optimal: NDArray[uint8], w: Floats, i: int, found: Alternative
+    region: Polyhedron, means: Floats, optimal: Bytes, w: Floats, i: int, found: Alternative
 ) -> float:
     """The value of arm i, outside O, entering P undominated by O; for P the whole space, only the latter."""
-    prepare(region, means, optimal, found.walk)
+    prepare_walk(region, means, optimal, found.walk)
     value = enter(region, means, w, i, math.inf, found.walk)
     _write_entered(means, i, found)
     return value
 
 
 @inner
-def nearest(region: Polyhedron, means: Floats, optimal: NDArray[uint8], w: Floats, found: Alternative) -> float:
+def nearest(region: Polyhedron, means: Floats, optimal: Bytes, w: Floats, found: Alternative) -> float:
     """The least weighted distance to means with another answer."""
-    prepare(region, means, optimal, found.walk)
+    prepare_walk(region, means, optimal, found.walk)
     value, kind, first, second = math.inf, 0, -1, -1
     size = int(found.walk.size[0])
     for k in range(size):

@@ -10,13 +10,11 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy import float64, int64
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from paretoguard.compiler.jit import entry, inner
 from paretoguard.geometry.active_set import ROUNDING, Workspace, beyond_rows, declare_empty, workspace
-
-Floats = NDArray[float64]
-Integers = NDArray[int64]
+from paretoguard.numeric import Floats, Integers
 
 FREE, HALFSPACE, BOX, GENERAL = 0, 1, 2, 3
 

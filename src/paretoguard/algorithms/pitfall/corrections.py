@@ -18,8 +18,8 @@ from paretoguard.algorithms.pitfall.costs import (
     could_dominate,
     crossing,
     falling,
-    least_lead,
     rising_bound,
+    smallest_lead,
     take,
 )
 from paretoguard.compiler.jit import inner
@@ -27,7 +27,7 @@ from paretoguard.engine.arrays import ProblemArrays
 from paretoguard.engine.state import State
 from paretoguard.engine.view import View, is_candidate, pulls_so_far
 
-ROUNDING = 1e-12  # of exp and log: a whole power must not come out above itself
+_ROUNDING = 1e-12  # of exp and log: a whole power must not come out above itself
 BUSY = 1.2  # times the pulls of the arm in question: the other is pulled for other ends too
 
 
@@ -54,7 +54,7 @@ def doubt(view: View, pitfalls: Pitfalls) -> None:
     least, arm = math.log(float(pulls_so_far(view))), -1
     enough = pitfalls.counts[i]
     if pitfalls.catch_up < 1.0:
-        enough = (1.0 - ROUNDING) * math.exp(pitfalls.catch_up * math.log(enough))
+        enough = (1.0 - _ROUNDING) * math.exp(pitfalls.catch_up * math.log(enough))
     for j in range(problem.arms):
         if j != i and pitfalls.counts[j] < enough and is_candidate(view, j):
             cost = falling(problem, state, pitfalls, i, j)
@@ -78,7 +78,7 @@ def _better_reason(view: View, pitfalls: Pitfalls, i: int) -> int:
     for k in range(pitfalls.found[SIZE]):
         j = pitfalls.front[k]
         if pitfalls.counts[j] < pitfalls.counts[i] and could_dominate(view.problem, view.state, j, i):
-            gap = least_lead(pitfalls, i, j)
+            gap = smallest_lead(pitfalls, i, j)
             if 0.0 < gap < math.inf:
                 m, least = _own_pulls(view, pitfalls, j), 2.0 / (gap * gap)
                 more = least * m / (m - least) if m >= 2.0 * least else 4.0 * least - m

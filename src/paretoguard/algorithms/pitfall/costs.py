@@ -24,14 +24,14 @@ from paretoguard.engine.feasibility import called_eta
 from paretoguard.engine.state import State
 from paretoguard.engine.view import View, weight_of
 from paretoguard.evidence.estimated_scale import NEVER
-from paretoguard.geometry.cheapest_entry import Walk, enter, prepare, walk_memory
+from paretoguard.geometry.cheapest_entry import Walk, enter, prepare_walk, walk_memory
 from paretoguard.geometry.polyhedron import Polyhedron, polyhedron
 from paretoguard.numeric import Bytes, Floats, Integers
 
 NONE, LEAVES, FALLS, RISES, ENTERS, DOUBT = 0, 1, 2, 3, 4, 5
-KIND, ARM, OTHER, SIZE = 0, 1, 2, 3  # entries of Pitfalls.found
+KIND, ARM, _OTHER, SIZE = 0, 1, 2, 3  # entries of Pitfalls.found
 LATER = 1e300  # a cost that comes after all others
-NOTHING = 1e-20  # a cost that is 0 but for rounding: it has no shares
+_NO_COST = 1e-20  # a cost that is 0 but for rounding: it has no shares
 
 
 class Pitfalls(NamedTuple):
@@ -82,7 +82,7 @@ def new_pitfalls(problem: ProblemArrays, *, plain: bool, catch_up: float) -> Pit
 
 
 @inner
-def look(problem: ProblemArrays, state: State, pitfalls: Pitfalls) -> None:
+def begin_search(problem: ProblemArrays, state: State, pitfalls: Pitfalls) -> None:
     """Copy what the costs depend on, and list O."""
     size = 0
     _measure(problem, state, pitfalls)
@@ -97,7 +97,7 @@ def look(problem: ProblemArrays, state: State, pitfalls: Pitfalls) -> None:
     pitfalls.found[KIND] = NONE
     pitfalls.found[SIZE] = size
     if pitfalls.plain:
-        prepare(pitfalls.region, pitfalls.points, state.optimal, pitfalls.walk)
+        prepare_walk(pitfalls.region, pitfalls.points, state.optimal, pitfalls.walk)
 
 
 @inner
@@ -114,7 +114,7 @@ def _measure(problem: ProblemArrays, state: State, pitfalls: Pitfalls) -> None:
 @inner
 def take(pitfalls: Pitfalls, kind: int, arm: int, other: int) -> None:
     """The pitfall, for now."""
-    pitfalls.found[KIND], pitfalls.found[ARM], pitfalls.found[OTHER] = kind, arm, other
+    pitfalls.found[KIND], pitfalls.found[ARM], pitfalls.found[_OTHER] = kind, arm, other
 
 
 @inner
@@ -163,12 +163,12 @@ def rising_above(problem: ProblemArrays, state: State, pitfalls: Pitfalls, i: in
     """What it costs that i is not dominated by j."""
     if not could_dominate(problem, state, j, i):
         return 0.0
-    n, m, least = pitfalls.counts[i], pitfalls.counts[j], max(0.0, least_lead(pitfalls, i, j))
+    n, m, least = pitfalls.counts[i], pitfalls.counts[j], max(0.0, smallest_lead(pitfalls, i, j))
     return 0.5 * (n * m / (n + m)) * least * least if least < math.inf else math.inf
 
 
 @inner
-def least_lead(pitfalls: Pitfalls, i: int, j: int) -> float:
+def smallest_lead(pitfalls: Pitfalls, i: int, j: int) -> float:
     """By how much j is better than i where it is least so; +inf where nothing noisy is compared."""
     least = math.inf
     for c in range(pitfalls.points.shape[1]):
@@ -197,7 +197,7 @@ def rising(problem: ProblemArrays, state: State, pitfalls: Pitfalls, i: int, lim
     if best >= limit:
         return math.inf
     if not pitfalls.plain:  # it only rises: an arm that is not above it now costs nothing
-        prepare(pitfalls.region, pitfalls.points, pitfalls.above, pitfalls.walk)
+        prepare_walk(pitfalls.region, pitfalls.points, pitfalls.above, pitfalls.walk)
     return enter(pitfalls.region, pitfalls.points, pitfalls.counts, i, limit, pitfalls.walk)
 
 
@@ -205,9 +205,9 @@ def rising(problem: ProblemArrays, state: State, pitfalls: Pitfalls, i: int, lim
 
 
 @inner
-def write_shares(pitfalls: Pitfalls) -> None:
+def share_out(pitfalls: Pitfalls) -> None:
     """N_a (d cost / d N_a) / cost of each arm a; those of an arm that rises are written when it is found."""
-    kind, i, j = pitfalls.found[KIND], pitfalls.found[ARM], pitfalls.found[OTHER]
+    kind, i, j = pitfalls.found[KIND], pitfalls.found[ARM], pitfalls.found[_OTHER]
     if kind == RISES:
         return
     _clear(pitfalls)
@@ -240,7 +240,7 @@ def share_rise(pitfalls: Pitfalls, i: int) -> None:
         gap = max(0.0, points[j, c] - walk.entered[c])
         pitfalls.share[j] = pitfalls.counts[j] * gap * gap
         total += pitfalls.share[j]
-    if not total > NOTHING:
+    if not total > _NO_COST:
         _clear(pitfalls)
         pitfalls.share[i], total = 1.0, 1.0
     for a in range(points.shape[0]):

@@ -26,23 +26,23 @@ from paretoguard.algorithms.pitfall.costs import (
     RISES,
     SIZE,
     Pitfalls,
+    begin_search,
     could_dominate,
     crossing,
     falling,
-    look,
     rising,
     rising_above,
     rising_bound,
+    share_out,
     share_rise,
     take,
-    write_shares,
 )
 from paretoguard.compiler.jit import entry, inner
 from paretoguard.engine.questions import below_some, dominated, is_steady, ratio_bar, undominated
 from paretoguard.engine.view import View, at_now, is_candidate, is_outside, weight_of
 from paretoguard.numeric import Bytes
 
-ROUNDING = 1e-12  # relative; two formulas of one cost differ by less
+_ROUNDING = 1e-12  # relative; two formulas of one cost differ by less
 
 
 @inner
@@ -52,7 +52,7 @@ def find_pitfall(view: View, pitfalls: Pitfalls) -> int:
     NONE: every way is closed. DOUBT: another arm is to be pulled before more is spent on it.
     """
     problem, state = view.problem, view.state
-    look(problem, state, pitfalls)
+    begin_search(problem, state, pitfalls)
     bar = ratio_bar(view)
     least = _weakest_member(view, pitfalls, bar)
     least = _weakest_pair(view, pitfalls, bar, least)
@@ -61,7 +61,7 @@ def find_pitfall(view: View, pitfalls: Pitfalls) -> int:
         pitfalls.found[KIND] = ENTERS
     if pitfalls.found[KIND] != NONE and not rises_from_below(problem, state, pitfalls, pitfalls.found[ARM]):
         doubt(view, pitfalls)
-    write_shares(pitfalls)
+    share_out(pitfalls)
     return int(pitfalls.found[KIND])
 
 
@@ -173,7 +173,7 @@ def _weakest_outside(view: View, pitfalls: Pitfalls, bar: float, least: float) -
                 bound = rising_bound(problem, state, pitfalls, i)
                 if pitfalls.plain and state.inside[i] == 0 and state.covariance.shape[1] == 0:  # units are the same
                     bound = max(bound, crossing(view, pitfalls, i))
-                pitfalls.bound[i] = max(pitfalls.own[i], (1.0 - ROUNDING) * bound)
+                pitfalls.bound[i] = max(pitfalls.own[i], (1.0 - _ROUNDING) * bound)
     while True:
         arm, lowest = -1, least
         for i in range(problem.arms):
@@ -185,7 +185,7 @@ def _weakest_outside(view: View, pitfalls: Pitfalls, bar: float, least: float) -
         if problem.compared == 0 and _is_below_exactly(view, pitfalls, bar, arm):
             continue
         if bar < math.inf or not _is_below_front(view, pitfalls, arm):
-            cost = max(pitfalls.own[arm], rising(problem, state, pitfalls, arm, least * (1.0 + ROUNDING)))
+            cost = max(pitfalls.own[arm], rising(problem, state, pitfalls, arm, least * (1.0 + _ROUNDING)))
             if cost < least or (cost == least and _is_earlier(pitfalls, arm)):
                 least = cost
                 take(pitfalls, ENTERS if cost == pitfalls.own[arm] else RISES, arm, -1)
@@ -244,7 +244,7 @@ def ratio_dominators(view: View, pitfalls: Pitfalls, i: int, members: Bytes) -> 
         members[j] = 0
     if bar == math.inf or state.optimal[i] == 1:
         return
-    look(problem, state, pitfalls)
+    begin_search(problem, state, pitfalls)
     if rising(problem, state, pitfalls, i, bar) < math.inf:
         return
     j = pitfalls.rival[i]

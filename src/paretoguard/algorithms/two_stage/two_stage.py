@@ -26,7 +26,7 @@ from paretoguard.engine.view import NOTHING, View, queue_one, queue_two, weight_
 from paretoguard.numeric import Bytes, Integers
 from paretoguard.vocabulary import DOMINATED, INFEASIBLE, OPTIMAL
 
-FORMS = ("2023", "e-cape")
+_FORMS = ("2023", "e-cape")
 _STAGE = 0  # entry of TwoStageMemory.stage
 
 
@@ -46,8 +46,8 @@ class TwoStage(Algorithm):
     name: ClassVar[str] = "two-stage"
 
     def __post_init__(self) -> None:
-        if self.form not in FORMS:
-            raise ValueError(f"form is {self.form!r}; expected one of {', '.join(FORMS)}")
+        if self.form not in _FORMS:
+            raise ValueError(f"form is {self.form!r}; expected one of {', '.join(_FORMS)}")
 
     def fit(self, problem: ProblemArrays) -> TwoStageMemory:
         return TwoStageMemory(self.form == "e-cape", np.ones(1, dtype=int64), new_ape(problem))

@@ -15,7 +15,7 @@ LOG_PI = math.log(math.pi)
 HALF_LOG_TWO_PI = 0.5 * math.log(2.0 * math.pi)
 LOG_HALF_PI = math.log(0.5 * math.pi)
 HIGH = 12.0  # from here on five terms of Stirling's series are exact to rounding
-MANY = 16.0  # … and of the series between Gamma's half-integers
+_MANY = 16.0  # … and of the series between Gamma's half-integers
 UNKNOWN = -1.0  # a regret not worked out yet; none is negative
 THIRD = 1.0 / 3.0
 
@@ -50,14 +50,14 @@ def _half_stirling(inverse: float) -> float:
 @inner
 def usual_regret(n: float) -> float:
     """The regret of n outcomes, but for what a rate near 0 or 1 changes."""
-    return 0.5 * (math.log(n) + LOG_HALF_PI) + _stirling(n) if n >= MANY else 0.0
+    return 0.5 * (math.log(n) + LOG_HALF_PI) + _stirling(n) if n >= _MANY else 0.0
 
 
 @aside
 def regret(rate: float, n: float, usual: float) -> float:
     """What not knowing the rate costs: log of the likelihood at this rate of n outcomes over the Beta mixture."""
     high, low = n * rate, n * (1.0 - rate)
-    if min(high, low) < MANY:
+    if min(high, low) < _MANY:
         return _regret_of_few(rate, n)
     both = 1.0 / (high * low)
     return usual - _half_stirling(low * both) - _half_stirling(high * both)

@@ -23,7 +23,6 @@ from numbers import Integral, Real
 from typing import ClassVar, NamedTuple
 
 import numpy as np
-from numpy import float64, uint8
 from numpy.typing import NDArray
 
 from paretoguard.engine.arrays import ProblemArrays
@@ -62,16 +61,17 @@ from paretoguard.evidence.certified.comparisons import (
 )
 from paretoguard.evidence.certified.constraint_rows import feasible, infeasible, most_infeasible
 from paretoguard.evidence.certified.joint import Several, is_below_some, new_several
-from paretoguard.evidence.certified.normal_mixture import LOG_2, least_lead
+from paretoguard.evidence.certified.normal_mixture import LOG_2, lead_required
 from paretoguard.evidence.estimated_scale import LEAST_PULLS, NEVER, pair_too_early, row_scale, too_early, variance
 from paretoguard.evidence.kind import Evidence
+from paretoguard.numeric import Bytes, Floats
 from paretoguard.vocabulary import ORDERS
 
 RHO = 100.0
 MOST_SHARE = 0.5
 JOINTLY = 0.25  # the share of sets of coordinates in evidence that an arm is not dominated
 MOST_CORRELATED = 6  # objectives whose sets are all looked at
-FORMS = 3  # of evidence about one coordinate of a pair, each a product over the two arms
+_FORMS = 3  # of evidence about one coordinate of a pair, each a product over the two arms
 
 
 class CertifiedLevels(NamedTuple):
@@ -89,17 +89,17 @@ class CertifiedLevels(NamedTuple):
     limit_bar: float  # for the limits of all means together
     slack_bar: float  # … of all slacks
     gap_bar: float  # … of all differences
-    row_inverse: NDArray[float64]  # [m] 1/(standard deviation along a row), where it is declared
-    inverse: NDArray[float64]  # [K] 1/q = (n + rho)/n^2
-    penalty: NDArray[float64]  # [K] log((n + rho)/rho)/2
-    rate: NDArray[float64]  # [K, d] of 0-and-1 outcomes, in the direction that is better; [K, 0] without them
-    regret: NDArray[float64]  # [K, d] see `rates`; UNKNOWN until asked for
-    least: NDArray[float64]  # [d] see `bets.Ranges`
+    row_inverse: Floats  # [m] 1/(standard deviation along a row), where it is declared
+    inverse: Floats  # [K] 1/q = (n + rho)/n^2
+    penalty: Floats  # [K] log((n + rho)/rho)/2
+    rate: Floats  # [K, d] of 0-and-1 outcomes, in the direction that is better; [K, 0] without them
+    regret: Floats  # [K, d] see `rates`; UNKNOWN until asked for
+    least: Floats  # [d] see `bets.Ranges`
     binary: NDArray[np.bool_]  # [d]
     sets: NDArray[np.int64]  # [s, d] of two or more correlated coordinates
     sizes: NDArray[np.int64]  # [s]
-    precisions: NDArray[float64]  # [s, d, d] the inverse of the correlation of each set
-    leads: NDArray[float64]  # [d] scratch
+    precisions: Floats  # [s, d, d] the inverse of the correlation of each set
+    leads: Floats  # [d] scratch
     several: Several
 
 
@@ -189,7 +189,7 @@ class Certified(Evidence):
         """
         d = max(problem.compared, 1)
         if self.order == "asked":
-            bar = either_way(pair_bar + math.log(FORMS * d))
+            bar = either_way(pair_bar + math.log(_FORMS * d))
             return bar, bar, math.inf
         is_known = min(len(problem.correlation), problem.compared) > 1 and not problem.learnt.any()
         if not is_known or (not problem.independent and d > MOST_CORRELATED):
@@ -204,7 +204,7 @@ class Certified(Evidence):
         return max(1.0, self.expected_samples / arms / (pair_bar + 2.0))
 
 
-def _sets(correlation: NDArray[float64]) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[float64]]:
+def _sets(correlation: Floats) -> tuple[NDArray[np.int64], NDArray[np.int64], Floats]:
     """Every set of two or more coordinates, its size, and the inverse of its correlation."""
     d = len(correlation)
     chosen = [
@@ -219,7 +219,7 @@ def _sets(correlation: NDArray[float64]) -> tuple[NDArray[np.int64], NDArray[np.
     return sets, np.array([len(members) for members in chosen], dtype=np.int64), precisions
 
 
-def _inverse(scales: NDArray[float64]) -> NDArray[float64]:
+def _inverse(scales: Floats) -> Floats:
     """+inf for 0, without a warning."""
     with np.errstate(divide="ignore"):
         return 1.0 / scales
@@ -365,7 +365,7 @@ def _undominated_below(view: View, i: int, j: int, ceiling: float) -> float:
 
 
 @below_some.register(CertifiedLevels)
-def _below_some(view: View, i: int, members: NDArray[uint8]) -> bool:
+def _below_some(view: View, i: int, members: Bytes) -> bool:
     return is_below_some(view, i, members)
 
 
@@ -373,7 +373,7 @@ def _below_some(view: View, i: int, members: NDArray[uint8]) -> bool:
 def _pair_radius(view: View, i: int, j: int) -> float:
     evidence = view.evidence
     required = evidence.below_bar + evidence.penalty[i] + evidence.penalty[j]
-    return least_lead(evidence.inverse[i], evidence.inverse[j], required)
+    return lead_required(evidence.inverse[i], evidence.inverse[j], required)
 
 
 @gap_radius.register(CertifiedLevels)
@@ -391,7 +391,7 @@ def _gap_radius(view: View, i: int, j: int, c: int) -> float:
 def _lead_radius(view: View, i: int, j: int) -> float:
     evidence = view.evidence
     required = evidence.lead_bar + evidence.penalty[i] + evidence.penalty[j]
-    return least_lead(evidence.inverse[i], evidence.inverse[j], required)
+    return lead_required(evidence.inverse[i], evidence.inverse[j], required)
 
 
 @is_steady.register(CertifiedLevels)

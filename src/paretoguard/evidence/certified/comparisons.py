@@ -14,10 +14,10 @@ from paretoguard.evidence.estimated_scale import NEVER, variance
 
 NOMINAL = 1.1  # how much less than the two-sided form asks for is usually enough: 3/4 of a form nearly 4 times as large
 LEAST = 0.05  # of what is required, where it would be less than nothing (delta near 1)
-ROUNDING = 1e-12
+_ROUNDING = 1e-12
 ULPS = 1e-15  # a few
-SMALL = 1e-20  # more than the square of ROUNDING
-NEAR = 0.7  # two likelihoods are at most exp of twice what a normal law gives
+_SMALL = 1e-20  # more than the square of _ROUNDING
+_NEAR = 0.7  # two likelihoods are at most exp of twice what a normal law gives
 SUM_SHARE, RATE_SHARE = 0.75, 0.25  # of 0-and-1 outcomes: how the evidence is shared between its two forms
 SUM_EXTRA, RATE_EXTRA = -math.log(SUM_SHARE), -math.log(RATE_SHARE)
 
@@ -30,18 +30,18 @@ def against(lead: float, first: float, second: float, required: float) -> float:
     width = math.sqrt(2.0 * (first + second) * max(LEAST, required - NOMINAL))
     if is_apart(lead, first, second, required):
         return max(0.0, lead - width)
-    return min(-ROUNDING * width, lead - width)
+    return min(-_ROUNDING * width, lead - width)
 
 
 @inner
 def is_above(limit: float, lead: float, first: float, second: float, required: float) -> bool:
     """Is `against` surely above a negative limit? At a glance, without root and division; False where in doubt.
 
-    That is where lead - width is, and -ROUNDING * width too.
+    That is where lead - width is, and -_ROUNDING * width too.
     """
     square = 2.0 * (first + second) * max(LEAST, required - NOMINAL)  # of the width
     above = lead - limit - ULPS * abs(lead)
-    return limit < 0.0 < above and above * above > SURELY * square and limit * limit > SMALL * square
+    return limit < 0.0 < above and above * above > SURELY * square and limit * limit > _SMALL * square
 
 
 @inner
@@ -76,7 +76,7 @@ def _is_better_by_sums(view: View, i: int, j: int, c: int, lead: float, by_sums:
     pooled, total = (n * evidence.rate[i, c] + m * evidence.rate[j, c]) / (n + m), 1.0 / n + 1.0 / m
     regrets = evidence.penalty[i] + evidence.penalty[j] + least_regrets(evidence.rho, evidence.log_rho, total)
     square = 8.0 * pooled * (1.0 - pooled) * total * (bar + RATE_EXTRA + regrets)  # no more than that of the width
-    return square > SURELY * max(lead * lead / (NEAR * NEAR), (lead - by_sums) * (lead - by_sums))
+    return square > SURELY * max(lead * lead / (_NEAR * _NEAR), (lead - by_sums) * (lead - by_sums))
 
 
 @aside
@@ -96,11 +96,11 @@ def _by_rates(lead: float, first: float, n: float, second: float, m: float, requ
     """By the likelihood of 0-and-1 outcomes; the width is that of a normal law with the pooled variance."""
     pooled, total = (n * first + m * second) / (n + m), 1.0 / n + 1.0 / m
     width = math.sqrt(8.0 * pooled * (1.0 - pooled) * total * max(LEAST, required))
-    if lead < NEAR * width:  # likelihoods would not do
+    if lead < _NEAR * width:  # likelihoods would not do
         return lead - width
     if is_rate_apart(first, n, second, m, required):
         return max(0.0, lead - width)
-    return min(-ROUNDING * width, lead - width)
+    return min(-_ROUNDING * width, lead - width)
 
 
 @inner

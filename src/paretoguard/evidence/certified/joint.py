@@ -9,16 +9,16 @@ import math
 from typing import NamedTuple
 
 import numpy as np
-from numpy import float64, int64, uint8
-from numpy.typing import NDArray
+from numpy import int64
 
 from paretoguard.compiler.jit import inner
 from paretoguard.engine.arrays import ProblemArrays
 from paretoguard.engine.dominance import least_gain
 from paretoguard.engine.view import View
 from paretoguard.evidence.certified.normal_mixture import SURELY
-from paretoguard.geometry.cheapest_entry import Walk, enter, prepare, walk_memory
+from paretoguard.geometry.cheapest_entry import Walk, enter, prepare_walk, walk_memory
 from paretoguard.geometry.polyhedron import Polyhedron, polyhedron
+from paretoguard.numeric import Bytes, Floats, Integers
 
 MOST = 4  # arms in a set
 
@@ -26,12 +26,12 @@ MOST = 4  # arms in a set
 class Several(NamedTuple):
     """What sets of arms must reach, and memory to look at them with; without room for arms where they are not used."""
 
-    bars: NDArray[float64]  # [MOST + 1] log(1/level) of a set of so many arms
+    bars: Floats  # [MOST + 1] log(1/level) of a set of so many arms
     region: Polyhedron  # all of space
-    points: NDArray[float64]  # [K, compared]
-    weights: NDArray[float64]  # [K] q
-    order: NDArray[int64]  # [K] the arms above the one at hand, that with most evidence alone first
-    alone: NDArray[float64]  # [K] what each costs alone
+    points: Floats  # [K, compared]
+    weights: Floats  # [K] q
+    order: Integers  # [K] the arms above the one at hand, that with most evidence alone first
+    alone: Floats  # [K] what each costs alone
     walk: Walk
 
 
@@ -49,7 +49,7 @@ def new_several(problem: ProblemArrays, bar: float, share: float) -> Several:
 
 
 @inner
-def is_below_some(view: View, i: int, members: NDArray[uint8]) -> bool:
+def is_below_some(view: View, i: int, members: Bytes) -> bool:
     """Of the arms marked, two, three or more with most evidence alone; those not needed are unmarked."""
     evidence, problem = view.evidence, view.problem
     several = evidence.several
@@ -66,14 +66,14 @@ def is_below_some(view: View, i: int, members: NDArray[uint8]) -> bool:
         members[several.order[k]] = 1
         needed = several.bars[k + 1] + own + min(problem.compared, k + 1) * evidence.penalty[i]
         if _most(several, i, k + 1) >= needed:
-            prepare(several.region, several.points, members, several.walk)
+            prepare_walk(several.region, several.points, members, several.walk)
             if enter(several.region, several.points, several.weights, i, needed, several.walk) == math.inf:
                 return True
     return False
 
 
 @inner
-def _line_up(view: View, i: int, members: NDArray[uint8]) -> int:
+def _line_up(view: View, i: int, members: Bytes) -> int:
     """Sort the marked arms that are above i, unmark all, and return how many there are."""
     evidence, problem, state = view.evidence, view.problem, view.state
     several, size = evidence.several, 0

@@ -16,15 +16,15 @@ SURELY = 1.0 + ROOM
 ROOT_HALF = math.sqrt(0.5)
 TWO_OVER_ROOT_TWO_PI = 2.0 / math.sqrt(2.0 * math.pi)
 LOG_TWO_OVER_ROOT_TWO_PI = math.log(TWO_OVER_ROOT_TWO_PI)
-FAR = 36.0  # from here on exp(z^2/2) comes near the largest number
+_FAR = 36.0  # from here on exp(z^2/2) comes near the largest number
 HAZARD_AT_0 = math.sqrt(2.0 / math.pi)  # phi(0)/Phi(0)
 CURVATURE = 1.0 - 2.0 / math.pi  # of z^2/2 + log Phi(z) at 0; greater for z > 0
 TWO_SIDED, ONE_SIDED = 0.25, 0.75  # how the evidence of a pair is shared between its two forms
 LOG_SHARE = -math.log(TWO_SIDED)
 MOST_GAIN = math.log(TWO_SIDED + 4.0 * ONE_SIDED)  # the one-sided form is at most 4 times the two-sided one
-CLEAR = 3.0  # where both z of `one_sided_gain` are at least this, its gain is at least …
-_HAZARD = TWO_OVER_ROOT_TWO_PI * math.exp(-0.5 * CLEAR * CLEAR) / (1.0 + math.erf(CLEAR * ROOT_HALF))
-_GAIN = 2.0 * math.log1p(math.erf(CLEAR * ROOT_HALF)) - _HAZARD * _HAZARD / (2.0 * CURVATURE)
+_CLEAR = 3.0  # where both z of `one_sided_gain` are at least this, its gain is at least …
+_HAZARD = TWO_OVER_ROOT_TWO_PI * math.exp(-0.5 * _CLEAR * _CLEAR) / (1.0 + math.erf(_CLEAR * ROOT_HALF))
+_GAIN = 2.0 * math.log1p(math.erf(_CLEAR * ROOT_HALF)) - _HAZARD * _HAZARD / (2.0 * CURVATURE)
 USUAL_GAIN = math.log(TWO_SIDED + ONE_SIDED * math.exp(_GAIN)) - 1e-12  # … and the evidence that much more
 
 
@@ -62,7 +62,7 @@ def row_e_value(z: float, fall: float) -> float:
     """exp of `row_evidence`, where fall = exp(-penalty); +inf where it is too large for a number."""
     if z <= -5.0:
         return fall * TWO_OVER_ROOT_TWO_PI * (1.0 + tail_series(z)) / -z
-    return fall * math.exp(0.5 * z * z) * (1.0 + math.erf(z * ROOT_HALF)) if z < FAR else math.inf
+    return fall * math.exp(0.5 * z * z) * (1.0 + math.erf(z * ROOT_HALF)) if z < _FAR else math.inf
 
 
 @inner
@@ -79,7 +79,7 @@ def is_apart(lead: float, first: float, second: float, required: float) -> bool:
         return True
     if surplus < -MOST_GAIN:
         return False
-    total = CLEAR * (first + second)
+    total = _CLEAR * (first + second)
     if surplus >= -USUAL_GAIN and lead * lead * min(first, second) >= total * total:
         return True
     return surplus + math.log(TWO_SIDED + ONE_SIDED * math.exp(one_sided_gain(lead, first, second))) >= 0.0
@@ -109,7 +109,7 @@ def _hazard(z: float, log_twice: float) -> float:
 
 
 @inner
-def least_lead(first: float, second: float, required: float) -> float:
+def lead_required(first: float, second: float, required: float) -> float:
     """The least lead that `is_apart`, by bisection, rounded up."""
     total = first + second
     low = math.sqrt(2.0 * total * max(0.0, required - MOST_GAIN))
