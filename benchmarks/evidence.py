@@ -17,7 +17,7 @@ import rows
 from table import put
 
 import paretoguard as pg
-from paretoguard.engine.arrays import Space
+from paretoguard.engine.arrays import ProblemArrays
 from paretoguard.evidence.certified.certified import CertifiedLevels
 
 ROOT = Path(__file__).parent.parent
@@ -41,8 +41,8 @@ class Scaled(pg.evidence.Certified):
     rho: float = 100.0
     name: ClassVar[str] = "certified-rho"
 
-    def fit(self, delta: float, space: Space) -> CertifiedLevels:
-        return super().fit(delta, space)._replace(rho=self.rho)
+    def fit(self, delta: float, problem: ProblemArrays) -> CertifiedLevels:
+        return super().fit(delta, problem)._replace(rho=self.rho)
 
 
 def measure(wanted: Sequence[str] = EVIDENCE) -> list[dict[str, Any]]:

@@ -17,7 +17,7 @@ from numpy import float64, int64, uint8
 from numpy.typing import NDArray
 
 import paretoguard as pg
-from paretoguard.engine.arrays import Space
+from paretoguard.engine.arrays import ProblemArrays
 from paretoguard.engine.draws import draw, key
 from paretoguard.engine.loop import NO_BUDGET
 from paretoguard.geometry.polyhedron import GENERAL
@@ -45,7 +45,7 @@ class Table(NamedTuple):
     ended: NDArray[int64]  # [runs, K]
 
 
-def refuse_unknown(space: Space) -> None:
+def refuse_unknown(space: ProblemArrays) -> None:
     """Raise ValueError for a problem that the alternatives here do not know."""
     rows = space.region.A.tolist()
     exact = space.noisy < space.objectives or len(space.exact_b) > 0
@@ -56,7 +56,7 @@ def refuse_unknown(space: Space) -> None:
         )
 
 
-def new_table(space: Space, seed: int, runs: int) -> Table:
+def new_table(space: ProblemArrays, seed: int, runs: int) -> Table:
     K, d = space.arms, space.objectives
     refuse_unknown(space)
     return Table(
@@ -93,7 +93,7 @@ def locate(A: Floats, b: Floats, x: Floats) -> tuple[bool, float]:
 
 
 @njit(nogil=True, error_model="numpy", forceinline=True)  # type: ignore[untyped-decorator]
-def pull(space: Space, drawn_from: Any, table: Table, arm: int) -> None:
+def pull(space: ProblemArrays, drawn_from: Any, table: Table, arm: int) -> None:
     draw(drawn_from, table.key, arm, table.counts[arm], table.row)
     table.tally[CLOCK] += 1
     table.counts[arm] += 1
@@ -108,7 +108,7 @@ def pull(space: Space, drawn_from: Any, table: Table, arm: int) -> None:
 
 
 @njit(nogil=True, error_model="numpy", forceinline=True)  # type: ignore[untyped-decorator]
-def compare(space: Space, table: Table, arm: int) -> None:
+def compare(space: ProblemArrays, table: Table, arm: int) -> None:
     """Work out the row and the column of `arm` in the table of margins."""
     for j in range(space.arms):
         ahead, behind = -math.inf, -math.inf
@@ -121,7 +121,7 @@ def compare(space: Space, table: Table, arm: int) -> None:
 
 
 @njit(nogil=True, error_model="numpy", forceinline=True)  # type: ignore[untyped-decorator]
-def decide(space: Space, table: Table, delta: float) -> tuple[int, int]:
+def decide(space: ProblemArrays, table: Table, delta: float) -> tuple[int, int]:
     """Leader and challenger (-1: none); the leader is -1 when the rule stops."""
     K = space.arms
     bar = math.log(max(1.0, math.log(max(table.tally[CLOCK], 1))) / delta)
@@ -172,7 +172,7 @@ def decide(space: Space, table: Table, delta: float) -> tuple[int, int]:
 
 
 @njit(nogil=True, error_model="numpy", forceinline=True)  # type: ignore[untyped-decorator]
-def begin(space: Space, drawn_from: Any, table: Table) -> None:
+def begin(space: ProblemArrays, drawn_from: Any, table: Table) -> None:
     """Pull every arm once."""
     table.tally[CLOCK] = 0
     table.key[1] = table.tally[RUN]
@@ -187,7 +187,7 @@ def begin(space: Space, drawn_from: Any, table: Table) -> None:
 
 
 @njit(nogil=True, error_model="numpy", forceinline=True)  # type: ignore[untyped-decorator]
-def advance(space: Space, drawn_from: Any, table: Table, delta: float, steps: int, budget: int) -> int:
+def advance(space: ProblemArrays, drawn_from: Any, table: Table, delta: float, steps: int, budget: int) -> int:
     """Take about `steps` samples, run after run; return how many (0 when every run has ended)."""
     taken = 0
     while taken < steps and table.tally[RUN] < table.ended.shape[0]:

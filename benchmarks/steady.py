@@ -24,12 +24,11 @@ from numpy.typing import NDArray
 from vectorised import Vectorised
 
 import paretoguard as pg
-from paretoguard.engine.draws import key
-from paretoguard.engine.loop import NEXT, NO_BUDGET, STARTED, advance, ending, new_outcomes
+from paretoguard.engine.loop import NEXT, NO_BUDGET, STARTED, advance, new_outcomes
 from paretoguard.engine.outstanding import cohort
-from paretoguard.engine.state import new_state
 from paretoguard.simulation.rewards import source
 from paretoguard.trial import registry
+from paretoguard.trial.build import engine_for
 
 DELTA, SEED = 0.1, 0
 RUNS = 20_000  # of a small instance: more than are used
@@ -57,19 +56,16 @@ def load(text: str) -> pg.Instance:
 
 
 def engine(instance: pg.Instance) -> Competitor:
-    space = instance.problem.space()
-    policy = registry.algorithm("e-cape").fit(space)
-    evidence = registry.evidence("practical").fit(DELTA, space)
-    state, drawn_from = new_state(space, key(SEED, 0)), source(instance)
-    outcomes = new_outcomes(np.arange(_room(space.arms), dtype=np.uint64), space.arms)
+    arms, drawn_from = len(instance.problem.arms), source(instance)
+    how, kind = registry.algorithm("e-cape"), registry.evidence("practical")
+    ready, pace = engine_for(instance.problem, how, kind, DELTA, seed=SEED), cohort(1, arms)
+    outcomes = new_outcomes(np.arange(_room(arms), dtype=np.uint64), arms)
 
     def pulls() -> Pulls:
         ended = outcomes.pulls[: outcomes.cursor[NEXT]]
-        return np.vstack([ended, state.counts]) if outcomes.cursor[STARTED] else ended
+        return np.vstack([ended, ready.seen.state.counts]) if outcomes.cursor[STARTED] else ended
 
-    return lambda steps: advance(
-        policy, evidence, space, drawn_from, state, outcomes, steps, NO_BUDGET, cohort(1), ending(NO_BUDGET, space.arms)
-    ), pulls
+    return lambda steps: advance(ready, drawn_from, outcomes, steps, NO_BUDGET, pace), pulls
 
 
 def compiled_loop(instance: pg.Instance) -> Competitor:

@@ -9,59 +9,64 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
-from numpy import float64
-from numpy.typing import NDArray
 
 import paretoguard as pg
+<<<<<<< HEAD
 from paretoguard.algorithms.game import Game, is_certain
+=======
+from paretoguard.algorithms import Algorithm
+from paretoguard.algorithms.game.game import Game, is_certain
+>>>>>>> enginetests
 from paretoguard.algorithms.pitfall.costs import NONE
 from paretoguard.algorithms.pitfall.pitfall import Pitfall
 from paretoguard.algorithms.pitfall.search import find_pitfall
 from paretoguard.compiler.jit import inner
-from paretoguard.engine.arrays import Space
-from paretoguard.engine.questions import answer, decide, restart, select
-from paretoguard.engine.state import CLOCK, QUEUED, present, queue_unseen, refresh
+from paretoguard.engine.arrays import ProblemArrays
+from paretoguard.engine.questions import answer, choose, select
+from paretoguard.engine.view import NOTHING, View, pulls_so_far, queue_one
 from paretoguard.evidence.glr import Glr
+from paretoguard.numeric import Floats
+from paretoguard.vocabulary import TASKS
 
 
 class GameMemory(NamedTuple):
     """What kernels see, for the plain problem."""
 
     game: Any
-    weights: NDArray[float64]
+    weights: Floats
 
 
 class PitfallMemory(NamedTuple):
     """What kernels see, for the explainable problem."""
 
     pitfall: Any
-    weights: NDArray[float64]
+    weights: Floats
 
 
 @dataclass(frozen=True)
-class Tracking:
+class Tracking(Algorithm):
     """Samples of the plain problem in proportion to given weights."""
 
     weights: tuple[float, ...]
     name: ClassVar[str] = "tracking"
     evidence: ClassVar[type] = Glr
-    task: ClassVar[str] = "cpsi"
+    task = TASKS[0]
     by_position: ClassVar[bool] = True
 
-    def fit(self, space: Space) -> GameMemory:
-        return GameMemory(Game().fit(space), np.array(self.weights))
+    def fit(self, problem: ProblemArrays) -> GameMemory:
+        return GameMemory(Game().fit(problem), np.array(self.weights))
 
 
 @dataclass(frozen=True)
-class TrackingExplained:
+class TrackingExplained(Algorithm):
     """Samples of the explainable problem in proportion to given weights."""
 
     weights: tuple[float, ...]
     name: ClassVar[str] = "oracle"
     by_position: ClassVar[bool] = True
 
-    def fit(self, space: Space) -> PitfallMemory:
-        return PitfallMemory(Pitfall().fit(space), np.array(self.weights))
+    def fit(self, problem: ProblemArrays) -> PitfallMemory:
+        return PitfallMemory(Pitfall().fit(problem), np.array(self.weights))
 
 
 def oracle(instance: pg.Instance, task: str = "cpsi") -> Tracking | TrackingExplained:
@@ -72,47 +77,27 @@ def oracle(instance: pg.Instance, task: str = "cpsi") -> Tracking | TrackingExpl
 
 
 @inner
-def _furthest_behind(weights: Any, space: Any, state: Any) -> int:
-    most = -math.inf
-    for i in range(space.arms):
-        behind = weights[i] * state.tally[CLOCK] - state.counts[i]
+def _furthest_behind(weights: Floats, view: View) -> int:
+    most, arm = -math.inf, 0
+    for i in range(view.problem.arms):
+        behind = weights[i] * pulls_so_far(view) - view.state.counts[i]
         if behind > most:
-            most, state.queue[0] = behind, i
-    state.tally[QUEUED] = 1
-    return 1
-
-
-@inner
-def _stop(state: Any) -> int:
-    state.tally[QUEUED] = 0
-    return 0
+            most, arm = behind, i
+    return queue_one(view, arm)
 
 
 @select.register(GameMemory)
-def _select_plain(policy: Any, evidence: Any, space: Any, state: Any) -> int:
-    if is_certain(policy.game, evidence, space, state):
-        return _stop(state)
-    return _furthest_behind(policy.weights, space, state)
+@choose.register(GameMemory)
+def _choose_plain(memory: GameMemory, view: View) -> int:
+    return NOTHING if is_certain(memory.game, view) else _furthest_behind(memory.weights, view)
 
 
 @select.register(PitfallMemory)
-def _select_explained(policy: Any, evidence: Any, space: Any, state: Any) -> int:
-    if find_pitfall(evidence, present(evidence, state), space, state, policy.pitfall.pitfalls) == NONE:
-        return _stop(state)
-    return _furthest_behind(policy.weights, space, state)
+@choose.register(PitfallMemory)
+def _choose_explained(memory: PitfallMemory, view: View) -> int:
+    is_settled = find_pitfall(view, memory.pitfall.pitfalls) == NONE
+    return NOTHING if is_settled else _furthest_behind(memory.weights, view)
 
 
-def _decide(policy: Any, evidence: Any, space: Any, state: Any) -> int:
-    queued = queue_unseen(space, state)
-    if queued > 0:
-        return queued
-    refresh(evidence, space, state)
-    return select(policy, evidence, space, state)
-
-
-for _kind in (GameMemory, PitfallMemory):
-    decide.register(_kind, _decide)
-restart.register(GameMemory, lambda memory: restart(memory.game))
-restart.register(PitfallMemory, lambda memory: restart(memory.pitfall))
-answer.register(GameMemory, lambda memory, *rest: answer(memory.game, *rest))
-answer.register(PitfallMemory, lambda memory, *rest: answer(memory.pitfall, *rest))
+answer.register(GameMemory, lambda memory, view, statuses: answer(memory.game, view, statuses))
+answer.register(PitfallMemory, lambda memory, view, statuses: answer(memory.pitfall, view, statuses))

@@ -19,8 +19,9 @@ from table import put
 import paretoguard as pg
 from paretoguard.compiler.jit import inner
 from paretoguard.engine import questions
-from paretoguard.engine.arrays import Space
+from paretoguard.engine.arrays import ProblemArrays
 from paretoguard.engine.dominance import best_lead, least_gain
+from paretoguard.engine.view import View
 from paretoguard.evidence.certified import certified
 from paretoguard.evidence.certified.comparisons import NOMINAL
 
@@ -37,12 +38,13 @@ class InNats(pg.evidence.Certified):
 
     name: ClassVar[str] = "in-nats"
 
-    def fit(self, delta: float, space: Space) -> Any:
-        return Levels(*super().fit(delta, space))
+    def fit(self, delta: float, problem: ProblemArrays) -> Any:
+        return Levels(*super().fit(delta, problem))
 
 
 @inner
-def nats(evidence: Any, lead: float, i: int, j: int, bar: float) -> float:
+def nats(view: View, lead: float, i: int, j: int, bar: float) -> float:
+    evidence = view.evidence
     if lead == math.inf or lead == -math.inf:
         return lead
     square = lead * abs(lead) / (2.0 * (evidence.inverse[i] + evidence.inverse[j]))
@@ -52,12 +54,14 @@ def nats(evidence: Any, lead: float, i: int, j: int, bar: float) -> float:
 for question in ("moment", "prepare", "weigh", "radius", "row_radius", "pair_radius", "gap_radius", "lead_radius"):
     part = getattr(questions, question)
     part.register(Levels, part.dispatch(certified.CertifiedLevels))
-questions.widening.register(Levels, lambda evidence, now, then, state, i: 0.0)
+questions.widening.register(Levels, lambda view, then, i: 0.0)
 questions.dominated.register(
-    Levels, lambda how, now, on, state, i, j: nats(how, least_gain(on, state, i, j), i, j, how.below_bar)
+    Levels,
+    lambda view, i, j: nats(view, least_gain(view.problem, view.state, i, j), i, j, view.evidence.below_bar),
 )
 questions.undominated.register(
-    Levels, lambda how, now, on, state, i, j: nats(how, best_lead(on, state, i, j), i, j, how.lead_bar)
+    Levels,
+    lambda view, i, j: nats(view, best_lead(view.problem, view.state, i, j), i, j, view.evidence.lead_bar),
 )
 
 

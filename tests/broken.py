@@ -1,12 +1,13 @@
 """Evidence that claims too much, on purpose: calibration tests must catch each of these."""
 
 import math
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
-from paretoguard.engine.arrays import Space
+from paretoguard.engine.arrays import ProblemArrays
 from paretoguard.engine.feasibility import eta_of
 from paretoguard.engine.questions import Moment, moment, weigh
-from paretoguard.engine.state import State
+from paretoguard.engine.view import View
+from paretoguard.evidence import Evidence
 from paretoguard.evidence.widths import spread, use_widths
 
 
@@ -17,10 +18,10 @@ class NoRootLevels(NamedTuple):
     sigma_u: float
 
 
-class NoRoot:
-    name = "no-root"
+class NoRoot(Evidence):
+    name: ClassVar[str] = "no-root"
 
-    def fit(self, delta: float, space: Space) -> NoRootLevels:
+    def fit(self, delta: float, problem: ProblemArrays) -> NoRootLevels:
         return NoRootLevels(delta, 1.0)
 
 
@@ -31,10 +32,10 @@ class DoubleRowsLevels(NamedTuple):
     sigma_u: float
 
 
-class DoubleRows:
-    name = "double-rows"
+class DoubleRows(Evidence):
+    name: ClassVar[str] = "double-rows"
 
-    def fit(self, delta: float, space: Space) -> DoubleRowsLevels:
+    def fit(self, delta: float, problem: ProblemArrays) -> DoubleRowsLevels:
         return DoubleRowsLevels(delta, 1.0)
 
 
@@ -43,17 +44,19 @@ def _moment(evidence: Any, t: int) -> Moment:
     return Moment(math.sqrt(2.0 * level), level)
 
 
-def _no_root(evidence: NoRootLevels, state: State, i: int, j: int) -> float:
+def _no_root(view: View, i: int, j: int) -> float:
+    state = view.state
     return state.inverse[i] + state.inverse[j]
 
 
-def _root(evidence: DoubleRowsLevels, state: State, i: int, j: int) -> float:
+def _root(view: View, i: int, j: int) -> float:
+    state = view.state
     return math.sqrt(state.inverse[i] + state.inverse[j])
 
 
-def _eightfold(evidence: DoubleRowsLevels, space: Space, state: State, i: int) -> float:
-    eta = eta_of(space, state, i)
-    return 8.0 * state.counts[i] * eta * eta / 2.0
+def _eightfold(view: View, i: int) -> float:
+    eta = eta_of(view.problem, view.state, i)
+    return 8.0 * view.state.counts[i] * eta * eta / 2.0
 
 
 moment.register(NoRootLevels, _moment)

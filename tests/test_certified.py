@@ -13,7 +13,7 @@ import pytest
 from scipy import stats
 
 import paretoguard as pg
-from paretoguard.engine.arrays import Space
+from paretoguard.engine.arrays import ProblemArrays
 from paretoguard.engine.explain import shortcuts
 from paretoguard.evidence.certified.certified import CertifiedLevels
 
@@ -71,6 +71,7 @@ def test_most_rivals_are_seen_at_a_glance_to_be_enough() -> None:
     """Else e-cAPE would work out in full what it need not know."""
     instance = pg.instances.load("covboost")
     trial, sample = pg.Trial(instance.problem, algorithm="e-cape"), pg.sampler(instance)
+    view = trial._session._desk.engine.seen
     for _ in range(2000):
         arm = trial.next_arm()
         assert arm is not None
@@ -78,7 +79,7 @@ def test_most_rivals_are_seen_at_a_glance_to_be_enough() -> None:
     found, pairs = np.zeros(8), list(itertools.permutations(range(len(instance.problem.arms)), 2))
 
     def ask(i: int, j: int, floor: float) -> tuple[float, bool]:
-        shortcuts(trial._levels, trial._space, trial._state, i, j, floor, found)
+        shortcuts(view, i, j, floor, found)
         return float(found[0]), bool(found[4])
 
     floor = float(np.median([ask(*pair, 0.0)[0] for pair in pairs]))
@@ -97,7 +98,7 @@ def test_what_an_arm_weighs_is_seldom_worked_out() -> None:
             arm = trial.next_arm()
             assert arm is not None
             trial.tell(arm, sample(arm))
-            state = trial._state
+            state = trial._session._state
             outside += int((state.inside == 0).sum())
             unknown += int((np.isnan(state.weight) & (state.inside == 0)).sum())
         assert unknown > 0.5 * outside > 100
@@ -142,8 +143,8 @@ class Optimistic(pg.evidence.Certified):
 
     name: ClassVar[str] = "optimistic"
 
-    def fit(self, delta: float, space: Space) -> CertifiedLevels:
-        levels = super().fit(delta, space)
+    def fit(self, delta: float, problem: ProblemArrays) -> CertifiedLevels:
+        levels = super().fit(delta, problem)
         return levels._replace(row_bar=levels.row_bar - np.log(2.0))
 
 
@@ -165,11 +166,11 @@ class Declared(pg.evidence.Certified):
     dependence: str = "independent"
     name: ClassVar[str] = "declared"
 
-    def fit(self, delta: float, space: Space) -> CertifiedLevels:
+    def fit(self, delta: float, problem: ProblemArrays) -> CertifiedLevels:
         wrong = correlated(0.9, self.dependence)[1].space().row_sigma
-        levels = super().fit(delta, space)
+        levels = super().fit(delta, problem)
         # Along the row the scale enters as z / sigma: too small a sigma is as good as too many samples.
-        return levels._replace(row_bar=levels.row_bar * float(wrong[0] / space.row_sigma[0]) ** 2)
+        return levels._replace(row_bar=levels.row_bar * float(wrong[0] / problem.row_sigma[0]) ** 2)
 
 
 def test_a_known_correlation_is_used_and_a_wrong_independence_is_caught() -> None:

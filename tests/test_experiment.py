@@ -142,8 +142,8 @@ def test_the_engine_works_in_a_long_ledger_as_the_trial_does_step_by_step(
         a, b = (getattr(fold.session._state, name) for fold in (step_by_step, at_once))
         np.testing.assert_array_equal(a, b, name)  # nan, a weight that nobody asked for, in both
     for name in ("tally", "queue", "first", "since", "contradicted"):
-        desks = [getattr(fold.session._desk, name) for fold in (step_by_step, at_once)]
-        np.testing.assert_array_equal(*desks, name)
+        a, b = (getattr(fold.session._desk, name) for fold in (step_by_step, at_once))
+        np.testing.assert_array_equal(a, b, name)
     assert step_by_step.session.statuses() == at_once.session.statuses()
     assert step_by_step.session.due() == at_once.session.due()
 

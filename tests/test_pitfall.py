@@ -12,8 +12,10 @@ from paretoguard.algorithms.pitfall.costs import DOUBT, ENTERS, FALLS, LEAVES, R
 from paretoguard.algorithms.pitfall.search import find_pitfall
 from paretoguard.compiler.jit import entry
 from paretoguard.engine.draws import DECISIONS, key, uniforms
+from paretoguard.engine.engine import new_engine
 from paretoguard.engine.loop import answer_now, decide_next, draw_reward, observe_result
-from paretoguard.engine.state import new_state, present, refresh
+from paretoguard.engine.state import new_state
+from paretoguard.engine.view import View, at_now, refresh
 from paretoguard.geometry.nearest_alternative import alternative, nearest_alternative
 from paretoguard.simulation.rewards import source
 from paretoguard.theory.bounds import lower_bound
@@ -32,8 +34,8 @@ def drawn(stream: Any, n: int) -> float:
 
 
 @entry
-def find(evidence: Any, space: Any, state: Any, pitfalls: Any) -> int:
-    return find_pitfall(evidence, present(evidence, state), space, state, pitfalls)
+def find(view: Any, pitfalls: Any) -> int:
+    return find_pitfall(at_now(view), pitfalls)
 
 
 def compare(
@@ -49,14 +51,15 @@ def compare(
     stated = problem or instance.problem
     space, drawn_from, made = stated.space(), source(instance), 0
     for run in range(10**6):
-        policy, levels = pg.algorithms.Pitfall(task=task).fit(space), EVIDENCE[evidence].fit(delta, space)
-        state = new_state(space, key(seed, run))
+        memory, levels = pg.algorithms.Pitfall(task=task).fit(space), EVIDENCE[evidence].fit(delta, space)
+        engine = new_engine(memory, levels, space, key(seed, run))
+        state = engine.seen.state
         twin = TWINS.get(evidence, Twin)(twin_problem(stated), evidence, delta)
         row, statuses = np.zeros(space.objectives), np.zeros(space.arms, dtype=np.uint8)
         while True:
-            queued = decide_next(policy, levels, space, state)
+            queued = decide_next(engine)
             got = state.queue[:queued].tolist()
-            assert decide_next(policy, levels, space, state) == queued  # asking twice changes nothing
+            assert decide_next(engine) == queued  # asking twice changes nothing
             unseen = [i for i, n in enumerate(twin.counts) if n == 0]
             if unseen:
                 assert got == unseen
@@ -71,12 +74,12 @@ def compare(
                     seed,
                     run,
                     got,
-                    policy.pitfalls.found,
+                    engine.memory.pitfalls.found,
                     sorted(slow.ways(), key=lambda w: w.cost)[:4],
                     allowed,
                 )
                 if not got:
-                    answer_now(policy, levels, space, state, statuses)
+                    answer_now(engine, statuses)
                     assert statuses.tolist() == slow.answer()
             made += 1
             if made >= decisions:
@@ -137,21 +140,22 @@ def some(rng: np.random.Generator) -> pg.Problem:
 
 
 def with_means(problem: pg.Problem, means: Any, counts: Any) -> Any:
-    """A state in which these are the means and counts, so that nothing is certain: delta is tiny."""
+    """A view in which these are the means and counts, so that nothing is certain: delta is tiny."""
     space = problem.space()
     state, levels = new_state(space, key(0, 0)), pg.evidence.Practical().fit(1e-300, space)
     for i, row in enumerate(means):
         for _ in range(2):
             observe_result(space, state, i, row)
-    settle(levels, space, state)
+    view = View(levels, None, space, state)
+    work_in(view)
     state.counts[:] = counts
     state.tally[0] = counts.sum()
-    return space, levels, state
+    return view
 
 
 @entry
-def settle(evidence: Any, space: Any, state: Any) -> None:
-    refresh(evidence, space, state)
+def work_in(view: Any) -> None:
+    refresh(at_now(view))
 
 
 def cost_of_answers(problem: pg.Problem, twin: Twin) -> float:
@@ -169,7 +173,7 @@ def cost_of_answers(problem: pg.Problem, twin: Twin) -> float:
     return best
 
 
-def cost(pitfalls: Any, space: Any, state: Any) -> float:
+def cost(pitfalls: Any, state: Any) -> float:
     """Of the pitfall found, from its kind and its shares alone."""
     kind, i, j = (int(x) for x in pitfalls.found[:3])
     n = state.counts.astype(float)
@@ -190,20 +194,20 @@ def test_the_cost_is_the_largest_over_all_answers_and_the_least_over_all_maps(in
         problem = some(rng)
         K, d = len(problem.arms), len(problem.objectives)
         means, counts = rng.normal(size=(K, d)), rng.integers(1, 60, size=K)
-        space, levels, state = with_means(problem, means, counts)
-        pitfalls = pg.algorithms.Pitfall().fit(space).pitfalls
+        view = with_means(problem, means, counts)
+        pitfalls = pg.algorithms.Pitfall().fit(view.problem).pitfalls
         twin = Twin(twin_problem(problem), "practical", 1e-300)
         for i, row in enumerate(means.tolist()):
             twin.observe(i, row)
         twin.counts = counts.tolist()
         twin.prepare()
         expected = cost_of_answers(problem, twin)
-        kind = find(levels, space, state, pitfalls)
+        kind = find(view, pitfalls)
         seen.add(kind)
         if kind == DOUBT or expected > 600.0:  # near the bar nothing is open
             continue
         share = pitfalls.share.copy()
-        found = cost(pitfalls, space, state)
+        found = cost(pitfalls, view.state)
         if kind == ENTERS and found < expected * (1.0 - 1e-9):  # the larger cost is that of the dearer reason
             assert Pitfall(twin, 0.0).rising(int(pitfalls.found[1]))[0] == pytest.approx(expected, rel=1e-9)
             continue
@@ -226,11 +230,12 @@ def test_the_plain_task_has_the_nearest_other_set() -> None:
         problem = some(rng)
         K, d = len(problem.arms), len(problem.objectives)
         means, counts = rng.normal(size=(K, d)), rng.integers(1, 60, size=K)
-        space, levels, state = with_means(problem, means, counts)
+        view = with_means(problem, means, counts)
+        space, state = view.problem, view.state
         found = alternative(K, d, len(space.region.b))
         value = nearest_alternative(space.region, state.means, state.optimal, counts.astype(float), found)
         pitfalls = pg.algorithms.Pitfall(task="cpsi").fit(space).pitfalls
-        kind = find(levels, space, state, pitfalls)
+        kind = find(view, pitfalls)
         if kind not in (DOUBT, 0) and value > 1e-9:
             assert np.allclose(pitfalls.share, counts * found.half / value, atol=1e-6), number
 
@@ -326,13 +331,13 @@ def test_what_is_remembered_changes_no_decision() -> None:
     for number in range(12):
         instance = random_instance(np.random.default_rng([33, number]))
         space, drawn_from = instance.problem.space(), source(instance)
-        levels, state = EVIDENCE["practical"].fit(0.1, space), new_state(space, key(number, 0))
-        row = np.zeros(space.objectives)
-        kept = pg.algorithms.Pitfall().fit(space)
+        levels, row = EVIDENCE["practical"].fit(0.1, space), np.zeros(space.objectives)
+        kept = new_engine(pg.algorithms.Pitfall().fit(space), levels, space, key(number, 0))
+        state = kept.seen.state
         for _ in range(200):
-            queued = decide_next(kept, levels, space, state)
+            queued = decide_next(kept)
             got = state.queue[:queued].tolist()
-            assert decide_next(pg.algorithms.Pitfall().fit(space), levels, space, state) == queued
+            assert decide_next(kept._replace(memory=pg.algorithms.Pitfall().fit(space))) == queued
             assert state.queue[:queued].tolist() == got, (number, state.counts)
             if not got:
                 break

@@ -12,6 +12,7 @@ import paretoguard as pg
 from paretoguard.engine.draws import key
 from paretoguard.engine.loop import observe_result, settle_now
 from paretoguard.engine.state import new_state
+from paretoguard.engine.view import View
 from paretoguard.problem import STATUSES
 from paretoguard.reference import audit, statuses
 from paretoguard.reference.claims import Claims
@@ -41,12 +42,12 @@ def by_the_engine(
     """The present status of each arm at every look."""
     space = problem.space()
     levels = promises.in_order(registry.evidence(evidence), order).fit(DELTA, space)
-    state, found = new_state(space, key(0, 0)), []
+    view, found = View(levels, None, space, new_state(space, key(0, 0))), []
     codes, via = np.zeros(space.arms, dtype=np.uint8), np.zeros(space.arms, dtype=np.int64)
     for count, (arm, values) in enumerate(results, start=1):
-        observe_result(space, state, problem.index(arm), problem.values(arm, values))
+        observe_result(space, view.state, problem.index(arm), problem.values(arm, values))
         if count in looks:
-            settle_now(levels, space, state, codes, via)
+            settle_now(view, codes, via)
             found.append({name: STATUSES[code] for name, code in zip(problem.arms, codes, strict=True)})
     return found
 

@@ -12,17 +12,19 @@ import pytest
 import paretoguard as pg
 import twin_pitfall
 from paretoguard.compiler.jit import entry
-from paretoguard.engine.arrays import Space
-from paretoguard.engine.certify import DOMINATED, SEVERAL
+from paretoguard.engine.arrays import ProblemArrays
+from paretoguard.engine.certify import SEVERAL
 from paretoguard.engine.draws import key
 from paretoguard.engine.explain import progress
 from paretoguard.engine.loop import observe_result, settle_now
 from paretoguard.engine.questions import below_some
-from paretoguard.engine.state import new_state, present
+from paretoguard.engine.state import new_state
+from paretoguard.engine.view import View, at_now
 from paretoguard.evidence.certified.certified import CertifiedLevels
 from paretoguard.reference import audit
 from paretoguard.reference.kinds import evidence_of
 from paretoguard.reference.units import in_deviations
+from paretoguard.vocabulary import DOMINATED
 from test_certified import errors, too_many
 from test_pitfall import compare
 
@@ -46,8 +48,8 @@ def corner(K: int = 3, d: int = 2, near: float = 0.2) -> pg.Instance:
 
 
 @entry
-def ask(evidence: Any, space: Any, state: Any, i: int, members: Any) -> bool:
-    return bool(below_some(evidence, present(evidence, state), space, state, i, members))
+def ask(view: Any, i: int, members: Any) -> bool:
+    return bool(below_some(at_now(view), i, members))
 
 
 def random_corner(rng: np.random.Generator) -> pg.Instance:
@@ -64,17 +66,17 @@ def test_the_engine_claims_what_the_definition_does() -> None:
         rng = np.random.default_rng([51, number])
         instance = random_corner(rng)
         problem, space, K = instance.problem, instance.problem.space(), len(instance.problem.arms)
-        levels, state = pg.evidence.Certified(several=SHARE).fit(0.1, space), new_state(space, key(0, 0))
+        view = View(pg.evidence.Certified(several=SHARE).fit(0.1, space), None, space, new_state(space, key(0, 0)))
         slow: Any = evidence_of(in_deviations(problem), 0.1, EVIDENCE, "arrival")
         counts = rng.integers(10, 300, K)
         for i in range(K):
             row = instance.means[i] + rng.normal(size=space.objectives) / math.sqrt(counts[i])
             for _ in range(counts[i]):
-                observe_result(space, state, i, row)
+                observe_result(space, view.state, i, row)
                 slow.take(i, row.tolist())
-        settle_now(levels, space, state, np.zeros(K, np.uint8), np.zeros(K, np.int64))
+        settle_now(view, np.zeros(K, np.uint8), np.zeros(K, np.int64))
         members = np.ones(K, dtype=np.uint8)
-        claimed = ask(levels, space, state, 0, members)
+        claimed = ask(view, 0, members)
         above = sorted(
             (j for j in range(1, K) if slow.is_above(0, j)),
             key=lambda j: -min(slow.meeting(slow.arms[0], [slow.arms[j]], (c,)) for c in range(space.compared)),
@@ -121,8 +123,8 @@ class Alone(pg.evidence.Certified):
     less: float = 0.0
     name: ClassVar[str] = "alone"
 
-    def fit(self, delta: float, space: Space) -> CertifiedLevels:
-        levels = super().fit(delta, space)
+    def fit(self, delta: float, problem: ProblemArrays) -> CertifiedLevels:
+        levels = super().fit(delta, problem)
         levels.several.bars[2] = math.log(1.0 / 0.2) - self.less
         return levels._replace(below_bar=math.inf)
 
@@ -243,13 +245,13 @@ def test_what_stops_is_what_settles_and_is_borne_out(name: str) -> None:
 def test_progress_is_complete_where_several_arms_are_enough() -> None:
     instance = corner()
     space, K = instance.problem.space(), 3
-    levels, state = pg.evidence.Certified(several=SHARE).fit(1e-6, space), new_state(space, key(0, 0))
+    view = View(pg.evidence.Certified(several=SHARE).fit(1e-6, space), None, space, new_state(space, key(0, 0)))
     for i in range(K):
         for _ in range(1_500):
-            observe_result(space, state, i, instance.means[i])
+            observe_result(space, view.state, i, instance.means[i])
     statuses, via, found = np.zeros(K, np.uint8), np.zeros(K, np.int64), np.zeros(K)
-    settle_now(levels, space, state, statuses, via)
-    progress(levels, space, state, statuses, found)
+    settle_now(view, statuses, via)
+    progress(view, statuses, found)
     assert (statuses[0], via[0]) == (DOMINATED, SEVERAL)
     assert found.min() >= 1.0
 

@@ -8,9 +8,9 @@ import pytest
 
 import paretoguard as pg
 from paretoguard.engine.draws import key
+from paretoguard.engine.engine import new_engine
 from paretoguard.engine.explain import progress
 from paretoguard.engine.loop import decide_next, draw_reward, observe_result, settle_now
-from paretoguard.engine.state import new_state
 from paretoguard.simulation.rewards import source
 from paretoguard.simulation.trace import Growth, Trace
 from random_problems import random_instance
@@ -157,21 +157,22 @@ def test_progress_is_evidence_over_what_is_required(number: int) -> None:
     instance = random_instance(rng)
     space, drawn_from = instance.problem.space(), source(instance)
     evidence = "theorem" if number % 3 == 0 else "practical"
-    policy, levels = POLICIES["e-cape"].fit(space), EVIDENCE[evidence].fit(0.1, space)
-    state, twin = new_state(space, key(number, 0)), Twin(twin_problem(instance.problem), evidence, 0.1)
+    memory, levels = POLICIES["e-cape"].fit(space), EVIDENCE[evidence].fit(0.1, space)
+    engine = new_engine(memory, levels, space, key(number, 0))
+    state, twin = engine.seen.state, Twin(twin_problem(instance.problem), evidence, 0.1)
     row, via = np.zeros(space.objectives), np.zeros(space.arms, dtype=np.int64)
     statuses, found = np.zeros(space.arms, dtype=np.uint8), np.zeros(space.arms)
     for _ in range(60):
-        queued = decide_next(policy, levels, space, state)
+        queued = decide_next(engine)
         if queued == 0:
             break
         for arm in state.queue[: min(queued, 1 + number % 4)].tolist():
             draw_reward(drawn_from, state.key, arm, int(state.counts[arm]), row)
             observe_result(space, state, arm, row)
             twin.observe(arm, row.tolist())
-        settle_now(levels, space, state, statuses, via)
+        settle_now(engine.seen, statuses, via)
         answer = rng.integers(0, 4, space.arms).astype(np.uint8)
-        progress(levels, space, state, answer, found)
+        progress(engine.seen, answer, found)
         if evidence == "theorem" and not any(0 < eta < INF for eta in twin.eta):
             continue  # nothing to tell the bar from
         np.testing.assert_allclose(found, expected(twin, answer.tolist()), rtol=1e-9, atol=1e-9)

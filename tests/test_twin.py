@@ -7,13 +7,16 @@ import numpy as np
 import pytest
 
 import paretoguard as pg
+from paretoguard.algorithms import Algorithm
 from paretoguard.engine.draws import key
+from paretoguard.engine.engine import new_engine
 from paretoguard.engine.explain import shortcuts
 from paretoguard.engine.loop import answer_now, decide_next, draw_reward, observe_result, observe_results, settle_now
 from paretoguard.engine.state import new_state
+from paretoguard.engine.view import View
+from paretoguard.evidence import Evidence
 from paretoguard.simulation import runner
 from paretoguard.simulation.rewards import source
-from paretoguard.trial.registry import Algorithm, Evidence
 from random_problems import correlated_instance, random_instance, wide_front, with_unknown_scales
 from twin import Twin, TwinProblem
 from twin_evidence import TWINS
@@ -60,32 +63,30 @@ def compare(
     delta = 0.1
     made = 0
     for run in range(10**6):
-        policy, levels = POLICIES[algorithm].fit(space), EVIDENCE[evidence].fit(delta, space)
-        state, twin = (
-            new_state(space, key(seed, run)),
-            TWINS.get(evidence, Twin)(twin_problem(stated), evidence, delta),
-        )
+        memory, levels = POLICIES[algorithm].fit(space), EVIDENCE[evidence].fit(delta, space)
+        engine = new_engine(memory, levels, space, key(seed, run))
+        state, twin = engine.seen.state, TWINS.get(evidence, Twin)(twin_problem(stated), evidence, delta)
         budget = 5 + 40 * (run % 7)  # short runs too: verdicts before the end
         row = np.zeros(space.objectives)
         statuses, via = np.zeros(space.arms, dtype=np.uint8), np.zeros(space.arms, dtype=np.int64)
         while True:
-            queued = decide_next(policy, levels, space, state)
+            queued = decide_next(engine)
             got, wanted = state.queue[:queued].tolist(), twin.decide(algorithm)
-            assert decide_next(policy, levels, space, state) == queued  # asking twice changes nothing
+            assert decide_next(engine) == queued  # asking twice changes nothing
             assert state.queue[:queued].tolist() == got
             made += 1
             assert got == wanted, (algorithm, evidence, seed, run, twin.counts)
             if made >= decisions:
                 return
             if not got:
-                answer_now(policy, levels, space, state, statuses)
+                answer_now(engine, statuses)
                 assert statuses.tolist() == twin.answer(algorithm)
                 if algorithm in ("e-cape", "uniform"):  # they stop on present claims, which settle the same
-                    settle_now(levels, space, state, statuses, via)
+                    settle_now(engine.seen, statuses, via)
                     assert statuses.tolist() == twin.answer() == twin.verdicts()
                 break
             if twin.t >= budget and run % 2:
-                settle_now(levels, space, state, statuses, via)
+                settle_now(engine.seen, statuses, via)
                 assert statuses.tolist() == twin.verdicts(), (algorithm, evidence, seed, run, twin.counts)
                 break
             for arm in got:
@@ -221,7 +222,8 @@ def test_certified_says_of_close_arms_with_many_results_what_the_twin_says(kind:
     for counts in ([40, 150, 2000], [300, 9000, 9000], [5000, 5000, 5001]):
         problem = pg.Problem(dict.fromkeys(noise, "max"), arms=["a", "b", "c"], noise=noise, tolerance=tolerance)
         space, found = problem.space(), np.zeros(8)
-        levels, state = EVIDENCE["certified"].fit(0.1, space), new_state(space, key(0, 0))
+        state = new_state(space, key(0, 0))
+        view = View(EVIDENCE["certified"].fit(0.1, space), None, space, state)
         twin = TWINS["certified"](twin_problem(problem), "certified", 0.1)
         for arm, count in enumerate(counts):
             values = np.repeat([[0.0], [1.0]], [count // 2, count - count // 2], axis=0) * np.ones(len(noise))
@@ -230,10 +232,10 @@ def test_certified_says_of_close_arms_with_many_results_what_the_twin_says(kind:
             observe_results(space, state, np.full(count, arm), values)
             for row in values.tolist():
                 twin.observe(arm, row)
-        settle_now(levels, space, state, np.zeros(3, dtype=np.uint8), np.zeros(3, dtype=np.int64))
+        settle_now(view, np.zeros(3, dtype=np.uint8), np.zeros(3, dtype=np.int64))
         twin.prepare()
         for i, j in itertools.permutations(range(3), 2):
-            shortcuts(levels, space, state, i, j, np.inf, found)
+            shortcuts(view, i, j, np.inf, found)
             assert found[[0, 2]] == pytest.approx([twin.m_minus(i, j), twin.M_minus(i, j)], rel=1e-9, abs=1e-15)
 
 

@@ -116,11 +116,12 @@ def part(stub: Callable[..., Any]) -> Part:
     The body is chosen by the type of the first argument, a NamedTuple or, where that is called `view`, by the type of
     the evidence in it.
     """
-    by_evidence = next(iter(inspect.signature(stub).parameters)) == "view"
+    first = next(iter(inspect.signature(stub).parameters))
+    by_evidence = first == "view"
 
     def missing(record: Any, *arguments: Any) -> Any:
-        kind = type(record.evidence if by_evidence else record).__name__
-        raise TypeError(f"{kind} has no registered `{stub.__name__}`")
+        what, kind = ("evidence", type(record.evidence)) if by_evidence else (first, type(record))
+        raise TypeError(f"{what} {kind.__name__} has no registered `{stub.__name__}`")
 
     bodies = functools.singledispatch(missing)
 

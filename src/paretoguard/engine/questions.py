@@ -128,7 +128,7 @@ def _in_any_case(view: "View", i: int, j: int, ceiling: float) -> float:
 
 
 @part
-def below_some(view: "View", i: int, members: "Bytes") -> bool:
+def below_some(view: "View", i: int, members: Bytes) -> bool:
     """True if i is certified to be dominated by at least one of the arms marked [K], also where by none of them alone.
 
     If so, only those that it takes stay marked; if not, the marks are of no use. By default False.
@@ -136,7 +136,7 @@ def below_some(view: "View", i: int, members: "Bytes") -> bool:
 
 
 @below_some.register(object)
-def _one_at_a_time(view: "View", i: int, members: "Bytes") -> bool:
+def _one_at_a_time(view: "View", i: int, members: Bytes) -> bool:
     return False
 
 
@@ -231,5 +231,5 @@ def _as_chosen(memory: NamedTuple, view: "View") -> int:
 
 
 @part
-def answer(memory: NamedTuple, view: "View", statuses: "Bytes") -> None:
+def answer(memory: NamedTuple, view: "View", statuses: Bytes) -> None:
     """Write the status of each arm once `choose` has returned 0. By default `partition`: as the means say."""
