@@ -11,12 +11,8 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 
 import paretoguard as pg
-<<<<<<< HEAD
-from paretoguard.algorithms.game import Game, is_certain
-=======
 from paretoguard.algorithms import Algorithm
-from paretoguard.algorithms.game.game import Game, is_certain
->>>>>>> enginetests
+from paretoguard.algorithms.game import Game, is_certain
 from paretoguard.algorithms.pitfall.costs import NONE
 from paretoguard.algorithms.pitfall.pitfall import Pitfall
 from paretoguard.algorithms.pitfall.search import find_pitfall

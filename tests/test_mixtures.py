@@ -91,7 +91,7 @@ def is_apart(lead: float, first: float, second: float, required: float) -> bool:
 
 @entry
 def least_lead(first: float, second: float, required: float) -> float:
-    return normal_mixture.least_lead(first, second, required)
+    return normal_mixture.lead_required(first, second, required)
 
 
 def inverse(n: int) -> float:
@@ -151,7 +151,7 @@ def test_the_usual_gain_is_no_more_than_the_gain() -> None:
     for n, m in COUNTS:
         first, second = inverse(n), inverse(m)
         for lead in np.geomspace(1e-3, 1e3, 400):
-            if lead * math.sqrt(min(first, second)) >= normal_mixture.CLEAR * (first + second):
+            if lead * math.sqrt(min(first, second)) >= normal_mixture._CLEAR * (first + second):
                 gain = math.log(0.25 + 0.75 * math.exp(one_sided_gain(float(lead), first, second)))
                 assert gain >= normal_mixture.USUAL_GAIN
                 seen += 1
