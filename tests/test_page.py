@@ -28,7 +28,7 @@ from paretoguard.experiment.storage import open_storage
 from paretoguard.page.content import Facts, ledger, read
 from paretoguard.page.markdown import markdown
 from paretoguard.page.page import page
-from paretoguard.simulation.evidence_growth import draw_growth
+from paretoguard.pictures.run import draw_growth
 from paretoguard.verdict import ACROSS
 
 NASTY = ["<script>alert('x')</script>", 'b "&amp;" --> </svg></style>', "c|d*e_f`g", "$h^2$ \\ [i](j)"]

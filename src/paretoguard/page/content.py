@@ -16,8 +16,7 @@ from paretoguard.pictures.palette import ORDER
 from paretoguard.problem import Problem
 from paretoguard.problem.noise import Noise
 from paretoguard.race.ledger_notes import Failures, Run, read_failures, read_runs
-from paretoguard.simulation.evidence_growth import growth
-from paretoguard.simulation.trace import Growth
+from paretoguard.simulation.trace import Growth, growth
 from paretoguard.trial.setup import Setup
 from paretoguard.verdict import MARKS, UNDECIDED, Result, Verdict, show, show_interval
 from paretoguard.version import __version__

@@ -55,6 +55,24 @@ def draw_traces(traces: Sequence[Trace], target: "str | PathLike[str] | Figure |
     return figure
 
 
+def draw_growth(grown: Growth, target: "str | PathLike[str] | Figure | None" = None) -> "Figure":
+    """Above: a row for each arm, darker where it took more of the samples. Below: evidence over what is required."""
+    shown = shown_arms([grown], MOST_ARMS)
+    heights = [LEGEND, 0.1 + ROW * len(shown), LINES]
+    with look():
+        figure = figure_for(target, 7.2, HEAD + sum(heights))
+        figure.get_layout_engine().set(h_pad=0.02, hspace=0.0)  # type: ignore[union-attr, call-arg]
+        grid = figure.add_gridspec(3, 1, height_ratios=heights)
+        add_keys(figure.add_subplot(grid[0]), [grown])
+        strips = figure.add_subplot(grid[1])
+        lines = figure.add_subplot(grid[2], sharex=strips)
+        set_time(strips, lines, [grown])
+        draw_strips(strips, grown, shown)
+        draw_lines(lines, grown, shown)
+        save(figure, target)
+    return figure
+
+
 def _alike(traces: Sequence[Trace], one: Trace) -> list[Trace]:
     """The traces of the same instance."""
     return [other for other in traces if other.cell.instance.name == one.cell.instance.name]

@@ -1,5 +1,6 @@
 """One run of a study, looked at while it goes: where samples went, what was certified when, how evidence grew."""
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from os import PathLike
 from typing import TYPE_CHECKING, NamedTuple
@@ -10,7 +11,7 @@ from numpy.typing import NDArray
 
 from paretoguard.engine.draws import drawn_ahead
 from paretoguard.engine.explain import progress
-from paretoguard.engine.loop import NEXT, Outcomes, advance, new_outcomes, settle_now
+from paretoguard.engine.loop import NEXT, Outcomes, advance, new_outcomes, observe_results, settle_now
 from paretoguard.engine.outstanding import cohort
 from paretoguard.engine.state import CLOCK
 from paretoguard.errors import SettingsError
@@ -18,12 +19,14 @@ from paretoguard.simulation.rewards import source
 from paretoguard.simulation.runner import Cell, Design
 from paretoguard.trial import checks
 from paretoguard.trial.build import engine_for
-from paretoguard.vocabulary import UNDECIDED
+from paretoguard.trial.setup import Setup
+from paretoguard.verdict import Result
+from paretoguard.vocabulary import STATUSES, UNDECIDED
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-LOOKS = 200
+LOOKS, LIVE_LOOKS = 200, 60  # of a simulated run; of the results of a live experiment
 
 
 class Done(NamedTuple):
@@ -129,6 +132,43 @@ def trace(cell: Cell, design: Design, done: Done, looks: int = LOOKS) -> Trace:
         pulls=np.array(pulls),
         statuses=np.array(statuses),
         progress=np.array(found),
+    )
+
+
+def growth(
+    setup: Setup, results: Sequence[tuple[str, Mapping[str, float]]], result: Result, since: Mapping[str, int]
+) -> Growth:
+    """Look about 60 times, evenly in the logarithm of the samples, at results (arm, values) as they are counted.
+
+    `since` are the samples after which verdicts were certain, known from every result and not only from the looks.
+    """
+    problem = setup.problem
+    K = len(problem.arms)
+    view = setup.engine().seen
+    via = np.zeros(K, dtype=int64)
+    places = {arm: place for place, arm in enumerate(problem.arms)}
+    arms = np.array([places[arm] for arm, _ in results], dtype=int64)
+    rows = np.array([[values[name] for name in problem.objectives] for _, values in results], dtype=float64)
+    answer = np.array([STATUSES.index(result.verdicts[arm].status) for arm in problem.arms], dtype=uint8)
+    looks = goals(K, len(results), LIVE_LOOKS) if len(results) else []
+    pulls, statuses = np.zeros((len(looks), K), dtype=int64), np.zeros((len(looks), K), dtype=uint8)
+    found, done = np.zeros((len(looks), K)), 0
+    for place, goal in enumerate(looks):
+        observe_results(view.problem, view.state, arms[done:goal], rows[done:goal])
+        settle_now(view, statuses[place], via)
+        progress(view, answer, found[place])
+        pulls[place], done = view.state.counts, goal
+    samples = np.array(looks, dtype=int64)
+    for arm, first in since.items():
+        statuses[:, places[arm]] = np.where(samples >= first, answer[places[arm]], 0)
+    return Growth(
+        arms=problem.arms,
+        stopped=result.stopped,
+        answer=answer,
+        samples=samples,
+        pulls=pulls,
+        statuses=statuses,
+        progress=found,
     )
 
 
