@@ -27,13 +27,14 @@ class Alternative(NamedTuple):
     half: Floats  # [K] half the squared distance that each arm moves: the gradient
     moved: Floats  # [K, d] the means with another answer (or on the border of one)
     point: Floats  # [d] where the entering arm goes
+    slack: Floats  # [d] zeros
     walk: Walk
 
 
 def alternative(arms: int, objectives: int, rows: int) -> Alternative:
     """Memory for `nearest`."""
     half, moved, point = np.zeros(arms), np.zeros((arms, objectives)), np.zeros(objectives)
-    return Alternative(half, moved, point, walk_memory(arms, objectives, rows))
+    return Alternative(half, moved, point, np.zeros(objectives), walk_memory(arms, objectives, rows))
 
 
 @entry
@@ -69,7 +70,7 @@ def nearest(region: Polyhedron, means: Floats, optimal: Bytes, w: Floats, found:
         for other in range(size):
             j = found.walk.members[other]
             if j != i:
-                cost = meeting(means, w, i, j)
+                cost = meeting(means, w, found.slack, i, j)
                 if cost < value:
                     value, kind, first, second = cost, 2, i, j
     for i in range(means.shape[0]):
@@ -111,15 +112,20 @@ def _nearest_row(region: Polyhedron, means: Floats, i: int) -> int:
 
 
 @inner
-def meeting(means: Floats, w: Floats, i: int, j: int) -> float:
-    """What it costs that i is dominated by j."""
-    total = w[i] + w[j]
-    share = w[i] * w[j] / total if total > 0.0 else 0.0
+def meeting(means: Floats, w: Floats, slack: Floats, i: int, j: int) -> float:
+    """Return what it costs that i is dominated by j, by more than `slack` [d]: both meet where i leads."""
     square = 0.0
     for c in range(means.shape[1]):
-        lead = max(0.0, means[i, c] - means[j, c])
+        lead = max(0.0, means[i, c] - means[j, c] + slack[c])
         square += lead * lead
-    return 0.5 * share * square
+    return 0.5 * joint_weight(w, i, j) * square
+
+
+@inner
+def joint_weight(w: Floats, i: int, j: int) -> float:
+    """Return the weight of the difference of two arms: that of one whose square costs the same as moving both."""
+    total = w[i] + w[j]
+    return float(w[i] * w[j] / total) if total > 0.0 else 0.0
 
 
 @inner

@@ -25,6 +25,7 @@ from paretoguard.engine.state import State
 from paretoguard.engine.view import View, weight_of
 from paretoguard.evidence.estimated_scale import NEVER
 from paretoguard.geometry.cheapest_entry import Walk, enter, prepare_walk, walk_memory
+from paretoguard.geometry.nearest_alternative import joint_weight, meeting
 from paretoguard.geometry.polyhedron import Polyhedron, polyhedron
 from paretoguard.numeric import Bytes, Floats, Integers
 
@@ -44,6 +45,7 @@ class Pitfalls(NamedTuple):
     front: Integers  # [K] the arms of O
     counts: Floats  # [K]
     unit: Floats  # [compared]
+    slack: Floats  # [compared] the tolerance, in units
     points: Floats  # [K, compared] the means in which arms are compared
     share: Floats  # [K] of each arm in the information about the pitfall
     own: Floats  # [K] the cost of entering P; 0 inside
@@ -68,6 +70,7 @@ def new_pitfalls(problem: ProblemArrays, *, plain: bool, catch_up: float) -> Pit
         front=np.zeros(K, dtype=int64),
         counts=np.zeros(K),
         unit=np.ones(d),
+        slack=problem.tolerance[:d].copy(),
         points=np.zeros((K, d)),
         share=np.zeros(K),
         own=np.zeros(K),
@@ -109,6 +112,7 @@ def _measure(problem: ProblemArrays, state: State, pitfalls: Pitfalls) -> None:
             for i in range(problem.arms):
                 total += state.covariance[i, c, c]
             pitfalls.unit[c] = math.sqrt(total / problem.arms) if total > 0.0 else 1.0
+            pitfalls.slack[c] = problem.tolerance[c] / pitfalls.unit[c]
 
 
 @inner
@@ -142,11 +146,7 @@ def falling(problem: ProblemArrays, state: State, pitfalls: Pitfalls, i: int, j:
     """What it costs that i is dominated by j, by more than the tolerance."""
     if problem.compared_exact > 0 and best_lead(problem, state, i, j) == math.inf:
         return math.inf
-    n, m, square = pitfalls.counts[i], pitfalls.counts[j], 0.0
-    for c in range(problem.compared):
-        lead = max(0.0, pitfalls.points[i, c] - pitfalls.points[j, c] + problem.tolerance[c] / pitfalls.unit[c])
-        square += lead * lead
-    return 0.5 * (n * m / (n + m)) * square
+    return meeting(pitfalls.points, pitfalls.counts, pitfalls.slack, i, j)
 
 
 @inner
@@ -163,8 +163,8 @@ def rising_above(problem: ProblemArrays, state: State, pitfalls: Pitfalls, i: in
     """What it costs that i is not dominated by j."""
     if not could_dominate(problem, state, j, i):
         return 0.0
-    n, m, least = pitfalls.counts[i], pitfalls.counts[j], max(0.0, smallest_lead(pitfalls, i, j))
-    return 0.5 * (n * m / (n + m)) * least * least if least < math.inf else math.inf
+    least = max(0.0, smallest_lead(pitfalls, i, j))
+    return 0.5 * joint_weight(pitfalls.counts, i, j) * least * least if least < math.inf else math.inf
 
 
 @inner
