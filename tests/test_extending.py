@@ -15,9 +15,20 @@ from numba import typeof
 import paretoguard as pg
 from paretoguard import testing
 from paretoguard.compiler import disk_cache, jit
-from paretoguard.engine import loop
-from paretoguard.engine.questions import Moment, answer, below_some, decide, looks_at_sets, moment, restart
-from paretoguard.evidence.widths import spread, use_widths
+from paretoguard.extend import (
+    Algorithm,
+    Bytes,
+    Evidence,
+    Moment,
+    ProblemArrays,
+    View,
+    answer,
+    below_some,
+    choose,
+    moment,
+    spread,
+    use_widths,
+)
 from paretoguard.simulation import runner
 from paretoguard.simulation.rewards import source
 from paretoguard.trial import registry
@@ -121,7 +132,7 @@ def test_a_law_of_ones_own_cannot_be_part_of_a_covariance() -> None:
 
 
 @dataclass(frozen=True)
-class Options:
+class Options(Algorithm):
     """Every kind of option that a text can state."""
 
     rate: float
@@ -135,20 +146,20 @@ class Options:
         if self.rate < 0:
             raise ValueError(f"rate is {self.rate}, expected 0 or above")
 
-    def fit(self, space: Any) -> Any:
+    def fit(self, problem: ProblemArrays) -> Any:
         return ()
 
 
 class NotADataclass:
     name = "plain"
 
-    def fit(self, space: Any) -> Any:
+    def fit(self, problem: ProblemArrays) -> Any:
         return ()
 
 
 @dataclass(frozen=True)
-class NoFit:
-    name: ClassVar[str] = "no-fit"
+class NoFit(Algorithm):
+    rate: float = 1.0
 
 
 def test_labels_read_back() -> None:
@@ -170,7 +181,7 @@ REFUSED = [
     ("test_extending:Option", "there is no 'Option' in 'test_extending'; did you mean 'Options'?"),
     ("test_extending:FILES", "expected a class"),
     ("test_extending:NotADataclass", "'test_extending:NotADataclass' is not a dataclass"),
-    ("test_extending:NoFit", "lacks fit; expected a class with name and fit"),
+    ("test_extending:NoFit", "algorithm 'test_extending:NoFit' lacks fit"),
     ("test_extending:Options", "'test_extending:Options' needs the option 'rate'; write test_extending:Options:rate=…"),
     ("test_extending:Options:rate=-1", "'test_extending:Options:rate=-1': rate is -1.0, expected 0 or above"),
     ("test_extending:Options:rate=1,size=2", "'test_extending:Options' has no option 'size'; its options are: rate,"),
@@ -179,7 +190,7 @@ REFUSED = [
     ("test_extending:Options:rate=1,loud=1", "is '1', expected True or False"),
     ("__main__:My", "was defined in the program that was started, where nothing can import it; put it in a module"),
     ("test_extending:make.<locals>.My", "was defined inside a function"),
-    (HORIZON, "has no fit(space); is it evidence?"),
+    (HORIZON, "is no Algorithm; derive its class from paretoguard.extend.Algorithm; it is evidence"),
     ("e-cape:Own", "'e-cape' has no option 'Own'"),
     ("my-module:Own", "'my-module:Own' is not one of those built: pitfall, e-cape"),
     ("module:option=1", "'module:option=1' is not one of those built: pitfall, e-cape"),
@@ -195,7 +206,7 @@ def test_refusals_say_what_is_wrong(text: str, message: str) -> None:
 
 
 def test_an_algorithm_is_no_evidence() -> None:
-    with pytest.raises(pg.SettingsError, match=r"has no fit\(delta, space\); is it an algorithm\?"):
+    with pytest.raises(pg.SettingsError, match=r"is no Evidence; .*; it is an algorithm"):
         registry.evidence(ONE_BY_ONE)
 
 
@@ -317,16 +328,16 @@ class _Bad(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Bad:
+class Bad(Algorithm):
     name: ClassVar[str] = "bad"
 
-    def fit(self, space: Any) -> Any:
+    def fit(self, problem: ProblemArrays) -> Any:
         return _Bad(3)
 
 
 @dataclass(frozen=True)
 class NoRecord(Bad):
-    def fit(self, space: Any) -> Any:
+    def fit(self, problem: ProblemArrays) -> Any:
         return [3]
 
 
@@ -336,25 +347,26 @@ class _Wild(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Wild:
+class Wild(Algorithm):
     """Queues an arm that does not exist, or more than there is room for."""
 
     arm: int = 0
     queued: int = 1
     name: ClassVar[str] = "wild"
 
-    def fit(self, space: Any) -> _Wild:
+    def fit(self, problem: ProblemArrays) -> _Wild:
         return _Wild(self.arm, self.queued)
 
 
-@decide.register(_Wild)
-def _decide_wildly(policy: _Wild, evidence: Any, space: Any, state: Any) -> int:
-    state.queue[0] = policy.arm
-    return policy.queued
+@choose.register(_Wild)
+def _choose_wildly(memory: _Wild, view: View) -> int:
+    view.state.queue[0] = memory.arm
+    return memory.queued
 
 
-restart.register(_Wild, lambda policy: None)
-answer.register(_Wild, lambda policy, evidence, space, state, statuses: None)
+@answer.register(_Wild)
+def _nothing(memory: _Wild, view: View, statuses: Bytes) -> None:
+    pass
 
 
 class _Hungry(NamedTuple):
@@ -362,17 +374,13 @@ class _Hungry(NamedTuple):
 
 
 class Hungry(Bad):
-    def fit(self, space: Any) -> Any:
+    def fit(self, problem: ProblemArrays) -> Any:
         return _Hungry(3)
 
 
-@decide.register(_Hungry)
-def _allocate(policy: _Hungry, evidence: Any, space: Any, state: Any) -> int:
-    return len(np.zeros(policy.number))
-
-
-restart.register(_Hungry, lambda policy: None)
-answer.register(_Hungry, lambda policy, evidence, space, state, statuses: None)
+@choose.register(_Hungry)
+def _allocate(memory: _Hungry, view: View) -> int:
+    return len(np.zeros(memory.number))
 
 
 @pytest.mark.parametrize("wild", [Wild(arm=99), Wild(arm=-1), Wild(queued=100), Wild(queued=-1)], ids=repr)
@@ -386,17 +394,14 @@ def test_a_decision_that_cannot_be_carried_out_is_refused(wild: Wild) -> None:
 
 
 def test_what_a_part_lacks_is_said_before_it_is_compiled() -> None:
-    with pytest.raises(pg.SettingsError, match=r"answers no `restart`: write @restart.register\(_Bad\)"):
+    with pytest.raises(pg.SettingsError, match=r"answers no `choose`: write @choose.register\(_Bad\)"):
         pg.simulate("secukinumab", algorithms=Bad(), runs=1)
     with pytest.raises(pg.SettingsError, match=r"fit gave \[3\], expected a NamedTuple"):
         pg.simulate("secukinumab", algorithms=NoRecord(), runs=1)
     with pytest.raises(pg.SettingsError, match="does not say how to fill a batch: register `select`"):
         pg.simulate("secukinumab", algorithms=Wild(), runs=1, batch=4)
-    restart.register(_Bad, lambda policy: None)
-    decide.register(_Bad, lambda policy, evidence: 0)
-    with pytest.raises(
-        pg.SettingsError, match=r"`decide` is asked with \(policy, evidence, space, state\), but too many"
-    ):
+    choose.register(_Bad, lambda memory: 0)
+    with pytest.raises(pg.SettingsError, match=r"`choose` is asked with \(memory, view\), but too many"):
         pg.simulate("secukinumab", algorithms=Bad(), runs=1)
     with pytest.raises(pg.SettingsError, match="has guarantee 'exact', expected one of finite-sample"):
         pg.simulate("secukinumab", algorithms="e-cape", evidence=Certain(), runs=1)
@@ -422,20 +427,19 @@ class LameLevels(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Lame:
-    """Has nothing to say where a run has spent its budget: no simulation asks it before."""
+class Lame(Evidence):
+    """Fails where a run has spent its budget: no simulation asks it before."""
 
     name: ClassVar[str] = "lame"
 
-    def fit(self, delta: float, space: Any) -> LameLevels:
+    def fit(self, delta: float, problem: ProblemArrays) -> LameLevels:
         return LameLevels(1.0)
 
 
 moment.register(LameLevels, lambda evidence, t: Moment(3.0, 3.0))
-spread.register(LameLevels, lambda evidence, state, i, j: 1.0 + state.inverse[i] + state.inverse[j])
+spread.register(LameLevels, lambda view, i, j: 1.0 + view.state.inverse[i] + view.state.inverse[j])
 use_widths(LameLevels)
-looks_at_sets.register(LameLevels, lambda evidence: True)
-below_some.register(LameLevels, lambda evidence, now, space, state, i, members: members.nowhere)
+below_some.register(LameLevels, lambda view, i, members: members.nowhere)
 
 
 @pytest.mark.skipif(not jit.COMPILED, reason="NUMBA_DISABLE_JIT is set")
@@ -443,7 +447,7 @@ def test_what_would_not_compile_at_the_end_is_said_before_the_first_run(monkeypa
     begun: list[Any] = []
     monkeypatch.setattr(runner._Crew, "start", lambda *given: begun.append(given))
     with pytest.raises(pg.SettingsError, match="Lame evidence does not compile"):
-        pg.simulate(instance(), algorithms="uniform", evidence=Lame(), runs=1, budget=loop.LONG)
+        pg.simulate(instance(), algorithms="uniform", evidence=Lame(), runs=1, budget=100)
     assert not begun
 
 
@@ -456,7 +460,7 @@ def test_an_algorithm_of_ones_own_fills_batches() -> None:
 def test_kernels_of_built_in_records_do_not_depend_on_code_outside() -> None:
     space = instance().problem.space()
     built, own = (typeof(registry.evidence(name).fit(0.1, space)) for name in ("practical", HORIZON))
-    assert disk_cache.outside((built,)) == []
-    record, *bodies = disk_cache.outside((built, own))
+    assert disk_cache.outside_bodies((built,)) == []
+    record, *bodies = disk_cache.outside_bodies((built, own))
     assert record.__name__ == "_Levels"
     assert {body.__module__ for body in bodies} == {"examples.extending.horizon"}

@@ -13,12 +13,23 @@ import pytest
 import paretoguard as pg
 from paretoguard import testing
 from paretoguard.compiler import jit
-from paretoguard.engine.feasibility import eta_of
-from paretoguard.engine.questions import Moment, answer, decide, is_dominated_above, moment, most_weight, restart, weigh
-from paretoguard.engine.state import UNSEEN
-from paretoguard.evidence.widths import spread, use_widths
+from paretoguard.extend import (
+    Algorithm,
+    Evidence,
+    Moment,
+    ProblemArrays,
+    View,
+    choose,
+    eta_of,
+    is_dominated_above,
+    moment,
+    most_weight,
+    reward,
+    spread,
+    use_widths,
+    weigh,
+)
 from paretoguard.problem.noise import KINDS
-from paretoguard.simulation.rewards import reward
 from paretoguard.testing import decisions
 from paretoguard.testing.__main__ import main
 from paretoguard.trial import registry
@@ -87,49 +98,45 @@ class ParityMemory(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Parity:
+class Parity(Algorithm):
     """e-cAPE, but leaders at odd places come without a challenger."""
 
     name: ClassVar[str] = "parity"
 
-    def fit(self, space: Any) -> ParityMemory:
-        return ParityMemory(pg.algorithms.ECape().fit(space))
+    def fit(self, problem: ProblemArrays) -> ParityMemory:
+        return ParityMemory(pg.algorithms.ECape().fit(problem))
 
 
-@decide.register(ParityMemory)
-def _parity(memory: ParityMemory, evidence: Any, space: Any, state: Any) -> int:
-    queued = decide(memory.ecape, evidence, space, state)
-    return 1 if queued == 2 and state.tally[UNSEEN] == 0 and state.queue[0] % 2 == 1 else int(queued)
+@choose.register(ParityMemory)
+def _parity(memory: ParityMemory, view: View) -> int:
+    queued = choose(memory.ecape, view)
+    return 1 if queued == 2 and view.state.queue[0] % 2 == 1 else int(queued)
 
 
-restart.register(ParityMemory, lambda memory: restart(memory.ecape))
-answer.register(ParityMemory, lambda memory, *rest: answer(memory.ecape, *rest))
-
-
-class UnforgettingMemory(NamedTuple):
-    ecape: Any
-    pulls: Any  # [1] never reset
+class UnforgettingLevels(NamedTuple):
+    asked: Any  # [1] never set back: an algorithm's memory is, before each run
+    sigma_u: float
 
 
 @dataclass(frozen=True)
-class Unforgetting:
-    """e-cAPE, but every fifth decision, counted over all runs, measures the leader alone."""
+class Unforgetting(Evidence):
+    """Thresholds that are lower after every fifth question, counted over all runs."""
 
     name: ClassVar[str] = "unforgetting"
 
-    def fit(self, space: Any) -> UnforgettingMemory:
-        return UnforgettingMemory(pg.algorithms.ECape().fit(space), np.zeros(1, dtype=np.int64))
+    def fit(self, delta: float, problem: ProblemArrays) -> UnforgettingLevels:
+        return UnforgettingLevels(np.zeros(1, dtype=np.int64), 1.0)
 
 
-@decide.register(UnforgettingMemory)
-def _unforgetting(memory: UnforgettingMemory, evidence: Any, space: Any, state: Any) -> int:
-    queued = decide(memory.ecape, evidence, space, state)
-    memory.pulls[0] += 1
-    return 1 if queued == 2 and state.tally[UNSEEN] == 0 and memory.pulls[0] % 5 == 0 else int(queued)
+@moment.register(UnforgettingLevels)
+def _unforgetting(evidence: UnforgettingLevels, t: int) -> Moment:
+    evidence.asked[0] += 1
+    level = 4.0 if evidence.asked[0] % 5 == 0 else 12.0
+    return Moment(math.sqrt(2.0 * level), level)
 
 
-restart.register(UnforgettingMemory, lambda memory: restart(memory.ecape))
-answer.register(UnforgettingMemory, lambda memory, *rest: answer(memory.ecape, *rest))
+spread.register(UnforgettingLevels, lambda view, i, j: math.sqrt(view.state.inverse[i] + view.state.inverse[j]))
+use_widths(UnforgettingLevels)
 
 
 class BackwardsLevels(NamedTuple):
@@ -138,12 +145,12 @@ class BackwardsLevels(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Backwards:
+class Backwards(Evidence):
     """Thresholds that grow with delta: log(1/(1 - delta)) instead of log(1/delta)."""
 
     name: ClassVar[str] = "backwards"
 
-    def fit(self, delta: float, space: Any) -> BackwardsLevels:
+    def fit(self, delta: float, problem: ProblemArrays) -> BackwardsLevels:
         return BackwardsLevels(1.0 - delta, 1.0)
 
 
@@ -153,7 +160,7 @@ def _backwards(evidence: BackwardsLevels, t: int) -> Moment:
     return Moment(math.sqrt(2.0 * level), level)
 
 
-spread.register(BackwardsLevels, lambda evidence, state, i, j: math.sqrt(state.inverse[i] + state.inverse[j]))
+spread.register(BackwardsLevels, lambda view, i, j: math.sqrt(view.state.inverse[i] + view.state.inverse[j]))
 use_widths(BackwardsLevels)
 
 
@@ -163,14 +170,14 @@ class StatedLevels(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Stated:
+class Stated(Evidence):
     """Thresholds that depend on how the problem is stated: on the unit of an objective, or on the number of rows."""
 
     by: str
     name: ClassVar[str] = "stated"
 
-    def fit(self, delta: float, space: Any) -> StatedLevels:
-        extra = abs(space.scale[1]) if self.by == "unit" else math.log(len(space.region.b))
+    def fit(self, delta: float, problem: ProblemArrays) -> StatedLevels:
+        extra = abs(problem.scale[1]) if self.by == "unit" else math.log(len(problem.region.b))
         return StatedLevels(math.log(1.0 / delta) + extra, 1.0)
 
 
@@ -179,7 +186,7 @@ def _stated(evidence: StatedLevels, t: int) -> Moment:
     return Moment(math.sqrt(2.0 * evidence.level), evidence.level)
 
 
-spread.register(StatedLevels, lambda evidence, state, i, j: math.sqrt(state.inverse[i] + state.inverse[j]))
+spread.register(StatedLevels, lambda view, i, j: math.sqrt(view.state.inverse[i] + view.state.inverse[j]))
 use_widths(StatedLevels)
 
 
@@ -228,9 +235,9 @@ def test_an_algorithm_that_looks_at_places_is_caught() -> None:
 
 
 @pytest.mark.slow
-def test_an_algorithm_that_carries_over_from_run_to_run_is_caught() -> None:
+def test_evidence_that_carries_over_from_run_to_run_is_caught() -> None:
     with pytest.raises(testing.BrokenLawError, match=r"on one thread, .* on three"):
-        decisions.the_number_of_threads_changes_nothing(testing.Case(Unforgetting()))
+        decisions.the_number_of_threads_changes_nothing(testing.Case(evidence=Unforgetting()))
 
 
 @pytest.mark.slow
@@ -259,13 +266,13 @@ def test_noise_with_heavier_tails_than_it_says_is_caught() -> None:
 
 
 @dataclass(frozen=True)
-class Fading:
+class Fading(Evidence):
     """Widths that shrink with time alone, or that widen more for some arms than their pulls say."""
 
     by: str
     name: ClassVar[str] = "fading"
 
-    def fit(self, delta: float, space: Any) -> FadingLevels:
+    def fit(self, delta: float, problem: ProblemArrays) -> FadingLevels:
         return FadingLevels(delta, 1.0, 1.0 if self.by == "time" else 0.0)
 
 
@@ -277,7 +284,7 @@ def _fading(evidence: FadingLevels, t: int) -> Moment:
 
 spread.register(
     FadingLevels,
-    lambda evidence, state, i, j: math.sqrt(state.inverse[i] + state.inverse[j]) * (2.0 if i != j else 1.0),
+    lambda view, i, j: math.sqrt(view.state.inverse[i] + view.state.inverse[j]) * (2.0 if i != j else 1.0),
 )
 use_widths(FadingLevels)
 
@@ -297,26 +304,26 @@ class CrowdLevels(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Crowd:
+class Crowd(Evidence):
     """What speaks for the feasibility of an arm grows with the results of all."""
 
     name: ClassVar[str] = "crowd"
 
-    def fit(self, delta: float, space: Any) -> CrowdLevels:
+    def fit(self, delta: float, problem: ProblemArrays) -> CrowdLevels:
         return CrowdLevels(1.0)
 
 
 moment.register(CrowdLevels, lambda evidence, t: Moment(3.0, 3.0))
-spread.register(CrowdLevels, lambda evidence, state, i, j: math.sqrt(state.inverse[i] + state.inverse[j]))
+spread.register(CrowdLevels, lambda view, i, j: math.sqrt(view.state.inverse[i] + view.state.inverse[j]))
 use_widths(CrowdLevels)
 
 
 @weigh.register(CrowdLevels)
-def _crowd(evidence: CrowdLevels, space: Any, state: Any, i: int) -> float:
+def _crowd(view: View, i: int) -> float:
     total = 0.0
-    for j in range(space.arms):
-        total += float(state.counts[j])
-    return float(evidence.factor * total * eta_of(space, state, i))
+    for j in range(view.problem.arms):
+        total += float(view.state.counts[j])
+    return float(view.evidence.factor * total * eta_of(view.problem, view.state, i))
 
 
 class RashLevels(NamedTuple):
@@ -325,21 +332,21 @@ class RashLevels(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Rash:
+class Rash(Evidence):
     """Says at a glance that every arm is nearly dominated; or else that nothing speaks against any."""
 
     about_pairs: bool
     name: ClassVar[str] = "rash"
 
-    def fit(self, delta: float, space: Any) -> RashLevels:
+    def fit(self, delta: float, problem: ProblemArrays) -> RashLevels:
         return RashLevels(1.0, self.about_pairs)
 
 
 moment.register(RashLevels, lambda evidence, t: Moment(3.0, 3.0))
-spread.register(RashLevels, lambda evidence, state, i, j: math.sqrt(state.inverse[i] + state.inverse[j]))
+spread.register(RashLevels, lambda view, i, j: math.sqrt(view.state.inverse[i] + view.state.inverse[j]))
 use_widths(RashLevels)
-is_dominated_above.register(RashLevels, lambda evidence, now, space, state, i, j, floor: evidence.about_pairs)
-most_weight.register(RashLevels, lambda evidence, space, state, i: math.inf if evidence.about_pairs else 0.0)
+is_dominated_above.register(RashLevels, lambda view, i, j, floor: view.evidence.about_pairs)
+most_weight.register(RashLevels, lambda view, i: math.inf if view.evidence.about_pairs else 0.0)
 
 
 @pytest.mark.parametrize(
@@ -412,8 +419,8 @@ class ByCompiler(pg.evidence.Practical):
 
     name: ClassVar[str] = "by-compiler"
 
-    def fit(self, delta: float, space: Any) -> Any:
-        return super().fit(delta if jit.COMPILED else min(0.99, 5.0 * delta), space)
+    def fit(self, delta: float, problem: ProblemArrays) -> Any:
+        return super().fit(delta if jit.COMPILED else min(0.99, 5.0 * delta), problem)
 
 
 def test_evidence_that_is_other_without_the_compiler_is_caught() -> None:

@@ -2,10 +2,9 @@
 
 import math
 from dataclasses import dataclass
-from typing import Any, ClassVar, NamedTuple
+from typing import ClassVar, NamedTuple
 
-from paretoguard.engine.questions import Moment, moment
-from paretoguard.evidence.widths import spread, use_widths
+from paretoguard.extend import Evidence, Moment, ProblemArrays, moment, spread, use_widths
 
 
 class _Levels(NamedTuple):  # what kernels see
@@ -15,17 +14,16 @@ class _Levels(NamedTuple):  # what kernels see
 
 
 @dataclass(frozen=True)
-class Horizon:
+class Horizon(Evidence):
     """What users pass; its fields are its options."""
 
     samples: int = 1_000_000
-    name: ClassVar[str] = "horizon"
     guarantee: ClassVar[str] = "finite-sample"
     basis: ClassVar[str] = "a union bound over the samples, as long as there are no more than declared"
 
-    def fit(self, delta: float, space: Any) -> _Levels:
-        """The kernel record for one problem and one delta."""
-        return _Levels(math.log(2 * space.arms * space.objectives * self.samples / delta), space.objectives, 1.0)
+    def fit(self, delta: float, problem: ProblemArrays) -> _Levels:
+        claims = 2 * problem.arms * problem.objectives * self.samples
+        return _Levels(math.log(claims / delta), problem.objectives, 1.0)
 
 
 @moment.register(_Levels)
@@ -33,5 +31,5 @@ def _moment(evidence: _Levels, t: int) -> Moment:
     return Moment(math.sqrt(2.0 * evidence.level), evidence.objectives * evidence.level)
 
 
-spread.register(_Levels, lambda evidence, state, i, j: state.root[i] + state.root[j])
+spread.register(_Levels, lambda view, i, j: view.state.root[i] + view.state.root[j])
 use_widths(_Levels)

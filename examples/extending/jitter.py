@@ -4,8 +4,7 @@ import math
 from dataclasses import dataclass
 from typing import ClassVar, NamedTuple
 
-import paretoguard as pg
-from paretoguard.simulation.rewards import reward
+from paretoguard.extend import Noise, reward
 
 
 class _Even(NamedTuple):  # what kernels see
@@ -13,7 +12,7 @@ class _Even(NamedTuple):  # what kernels see
 
 
 @dataclass(frozen=True)
-class Jitter(pg.Noise):
+class Jitter(Noise):
     """What users pass, for one objective or for all."""
 
     half: float

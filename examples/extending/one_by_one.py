@@ -1,12 +1,10 @@
 """An algorithm: e-cAPE, but measuring only one of its two arms at a time, the leader `ratio` times as often."""
 
 from dataclasses import dataclass
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, NamedTuple
 
-from paretoguard.algorithms import ECape
-from paretoguard.compiler.jit import inner
-from paretoguard.engine.questions import answer, decide, restart, select
-from paretoguard.engine.state import UNSEEN
+import paretoguard as pg
+from paretoguard.extend import Algorithm, ProblemArrays, View, choose, queue_one
 
 
 class _Memory(NamedTuple):  # what kernels see: options, and arrays for what a run remembers
@@ -15,25 +13,20 @@ class _Memory(NamedTuple):  # what kernels see: options, and arrays for what a r
 
 
 @dataclass(frozen=True)
-class OneByOne:
+class OneByOne(Algorithm):
     """What users pass; its fields are its options."""
 
     ratio: float = 1.0
-    name: ClassVar[str] = "one-by-one"
 
-    def fit(self, space: Any) -> _Memory:
-        return _Memory(ECape().fit(space), self.ratio)
-
-
-@inner
-def _one(memory: _Memory, state: Any, queued: int) -> int:  # of the arms that wait in state.queue; 0: answered
-    if queued == 2 and state.tally[UNSEEN] == 0:
-        behind = memory.ratio * state.counts[state.queue[1]] < state.counts[state.queue[0]]
-        state.queue[0], queued = state.queue[1 if behind else 0], 1
-    return queued
+    def fit(self, problem: ProblemArrays) -> _Memory:
+        return _Memory(pg.algorithms.ECape().fit(problem), self.ratio)
 
 
-decide.register(_Memory, lambda memory, how, on, state: _one(memory, state, decide(memory.ecape, how, on, state)))
-select.register(_Memory, lambda memory, how, on, state: _one(memory, state, select(memory.ecape, how, on, state)))
-restart.register(_Memory, lambda memory: restart(memory.ecape))
-answer.register(_Memory, lambda memory, *rest: answer(memory.ecape, *rest))
+@choose.register(_Memory)
+def _choose(memory: _Memory, view: View) -> int:
+    queued = choose(memory.ecape, view)
+    if queued < 2:  # 0: the answer is found; 1: the leader has no challenger
+        return queued
+    leader, challenger = view.state.queue[0], view.state.queue[1]
+    behind = memory.ratio * view.state.counts[challenger] < view.state.counts[leader]
+    return queue_one(view, challenger if behind else leader)

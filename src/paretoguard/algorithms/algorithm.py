@@ -14,7 +14,7 @@ class Algorithm(ABC):
     `answer` are registered (`engine/questions.py`).
     """
 
-    name: ClassVar[str]  # what users call it
+    name: ClassVar[str] = ""  # of a built-in part; others are called by their place, "module:Class"
     task: str = TASKS[1]  # "cpsi": only the best arms are promised, not the reasons for the others; may be an option
     evidence: ClassVar[type | None] = None  # the only evidence that it works with
     by_position: ClassVar[bool] = False  # True if its decisions depend on the order in which arms are listed

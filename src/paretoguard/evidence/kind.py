@@ -14,7 +14,7 @@ class Evidence(ABC):
     in the form of widths registers two of them (`evidence/widths.py`).
     """
 
-    name: ClassVar[str]  # what users call it
+    name: ClassVar[str] = ""  # of a built-in part; others are called by their place, "module:Class"
     guarantee: ClassVar[str] = HEURISTIC  # the label of its claims: one of vocabulary.GUARANTEES
     basis: ClassVar[str] = "no theorem was stated for this evidence"  # what the label rests on, in one sentence
     learns: ClassVar[bool] = False  # True if it estimates scales of the noise that are not declared

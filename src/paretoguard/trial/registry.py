@@ -8,6 +8,7 @@ path).
 import contextlib
 import dataclasses
 import difflib
+import inspect
 import re
 import typing
 from collections.abc import Callable, Iterable, Mapping
@@ -118,7 +119,9 @@ def _checked(record: Any, what: str, text: str) -> Any:
     base, other = (Algorithm, Evidence) if what == "algorithm" else (Evidence, Algorithm)
     if not isinstance(record, base):
         hint = f"; it is {'evidence' if other is Evidence else 'an algorithm'}" if isinstance(record, other) else ""
-        raise SettingsError(f"{text} is no {base.__name__}; derive its class from pg.extend.{base.__name__}{hint}")
+        raise SettingsError(
+            f"{text} is no {base.__name__}; derive its class from paretoguard.extend.{base.__name__}{hint}"
+        )
     if isinstance(record, Evidence) and record.guarantee not in GUARANTEES:
         raise SettingsError(f"{text} has guarantee {record.guarantee!r}, expected one of {', '.join(GUARANTEES)}")
     return record
@@ -141,7 +144,9 @@ def _record(value: Any, what: str, built: Mapping[str, type]) -> Any:
     return _checked(value, what, f"{what} {value!r}")
 
 
-def _made(kind: type, name: str, options: str, what: str) -> Any:
+def _made(kind: Any, name: str, options: str, what: str) -> Any:
+    if inspect.isabstract(kind):
+        raise SettingsError(f"{what} {name!r} lacks {', '.join(sorted(kind.__abstractmethods__))}")
     given = _options(kind, name, options) if options else {}
     for field in _fields(kind).values():
         if _default(field) is dataclasses.MISSING and field.name not in given:
