@@ -6,7 +6,7 @@ the algorithm remembers, for which `choose` and others are registered (`engine/q
 
 from paretoguard.algorithms.algorithm import Algorithm
 from paretoguard.algorithms.ecape.ecape import ECape
-from paretoguard.algorithms.game import Game
+from paretoguard.algorithms.game.game import Game
 from paretoguard.algorithms.pitfall.pitfall import Pitfall
 from paretoguard.algorithms.racing import Racing
 from paretoguard.algorithms.two_stage.two_stage import TwoStage

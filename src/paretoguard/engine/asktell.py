@@ -3,10 +3,10 @@
 An arm that is asked for is pending until its result counts or is given up. Steps are pairs (kind, number):
 
 - DECIDE looks whether the answer is found and, if not, which arms come next; CHOOSE asks for so many arms;
-- ASKED is followed by so many steps ARM: these were asked for when the record was made. The algorithm is asked again,
-  for what it remembers; another version of it may choose otherwise, and the record counts;
+- ASK is followed by so many steps ASKED_ARM: these were asked for when the record was made. The algorithm is asked
+  again, for what it remembers; another version of it may choose otherwise, and the record counts;
 - COUNT takes the next row of results, for this arm; LAST does too, and ends results that came together;
-- UNASKED comes before a result that nobody asked for; DROP gives up a pending one;
+- UNASK comes before a result that nobody asked for; DROP gives up a pending one;
 - SETTLE works out every claim that is certain now.
 """
 
@@ -25,9 +25,9 @@ from paretoguard.engine.view import at_now, refresh
 from paretoguard.numeric import Bytes, Floats, Integers
 from paretoguard.vocabulary import INFEASIBLE, OPTIMAL, UNDECIDED
 
-DECIDE, CHOOSE, ASKED, ARM, COUNT, LAST, UNASKED, DROP, SETTLE = range(9)
-QUEUED, ANSWERED, IS_DUE = range(3)  # entries of Desk.tally
-STEP, ROW, CHOSEN = range(3)  # entries of Tape.cursor
+DECIDE, CHOOSE, ASK, ASKED_ARM, COUNT, LAST, UNASK, DROP, SETTLE = range(9)
+QUEUED, IS_ANSWERED, IS_DUE = range(3)  # entries of Desk.tally
+_STEP, _ROW, CHOSEN = range(3)  # entries of Tape.cursor
 UNABLE = -2  # arms chosen: the algorithm has no rule for it while results are outstanding
 
 
@@ -96,9 +96,9 @@ def new_desk(engine: Engine, terms: Terms) -> Desk:
 def follow(desk: Desk, tape: Tape) -> bool:
     """Go on with the steps. Return False at the end, True where a claim is certain for the first time."""
     cursor, state = tape.cursor, desk.engine.seen.state
-    while cursor[STEP] < tape.steps.shape[0]:
-        kind, number = tape.steps[cursor[STEP], 0], tape.steps[cursor[STEP], 1]
-        cursor[STEP] += 1
+    while cursor[_STEP] < tape.steps.shape[0]:
+        kind, number = tape.steps[cursor[_STEP], 0], tape.steps[cursor[_STEP], 1]
+        cursor[_STEP] += 1
         if COUNT <= kind <= LAST:
             _count(desk, tape, number)
             if kind == LAST and desk.tally[IS_DUE] == 1 and _settle(desk):
@@ -107,9 +107,9 @@ def follow(desk: Desk, tape: Tape) -> bool:
             cursor[CHOSEN] = _decide(desk)
         elif kind == CHOOSE:
             cursor[CHOSEN] = _choose(desk, tape.chosen, number)
-        elif kind == ASKED:
+        elif kind == ASK:
             _take_asked(desk, tape, number)
-        elif kind == UNASKED:
+        elif kind == UNASK:
             state.pending[number] += 1
             if desk.tally[QUEUED] > 0 and desk.queue[0] == number:
                 _leave(desk, 1)
@@ -126,9 +126,9 @@ def follow(desk: Desk, tape: Tape) -> bool:
 def _count(desk: Desk, tape: Tape, arm: int) -> None:
     view, terms = desk.engine.seen, desk.terms
     view.state.pending[arm] -= 1
-    observe(view.problem, view.state, arm, tape.rows[tape.cursor[ROW]])
-    tape.cursor[ROW] += 1
-    desk.tally[ANSWERED] = 0  # until the next look
+    observe(view.problem, view.state, arm, tape.rows[tape.cursor[_ROW]])
+    tape.cursor[_ROW] += 1
+    desk.tally[IS_ANSWERED] = 0  # until the next look
     if terms.stride > 0 and view.state.tally[CLOCK] % terms.stride == 0:
         desk.tally[IS_DUE] = 1
 
@@ -140,7 +140,7 @@ def _decide(desk: Desk) -> int:
     if tally[QUEUED] > 0:
         return int(tally[QUEUED])
     queued = decided(desk.engine)
-    tally[ANSWERED] = 1 if queued == 0 else 0
+    tally[IS_ANSWERED] = 1 if queued == 0 else 0
     for k in range(queued):
         desk.queue[k] = state.queue[k]
     tally[QUEUED] = max(0, queued)
@@ -164,7 +164,7 @@ def _choose(desk: Desk, chosen: Integers, wanted: int) -> int:
         return FAULTY
     taken = min(wanted, tally[QUEUED])
     left = wanted - taken
-    if left == 0 or tally[ANSWERED] == 1:
+    if left == 0 or tally[IS_ANSWERED] == 1:
         _ask_for(desk, chosen, taken)
         return int(taken)
     if not desk.terms.fills:
@@ -177,7 +177,7 @@ def _choose(desk: Desk, chosen: Integers, wanted: int) -> int:
         for k in range(taken):
             state.pending[desk.queue[k]] -= 1
         return FAULTY
-    tally[ANSWERED] = 1 if filled == 0 else 0
+    tally[IS_ANSWERED] = 1 if filled == 0 else 0
     for k in range(taken):
         chosen[k] = desk.queue[k]
     tally[QUEUED] = 0
@@ -208,7 +208,7 @@ def _leave(desk: Desk, places: int) -> None:
 @inner
 def _take_asked(desk: Desk, tape: Tape, wanted: int) -> None:
     """Ask for as many arms as were asked for; where others come, take those of the record."""
-    pending, step = desk.engine.seen.state.pending, tape.cursor[STEP]
+    pending, step = desk.engine.seen.state.pending, tape.cursor[_STEP]
     for i in range(pending.shape[0]):
         desk.pending[i] = pending[i]
     same = _choose(desk, tape.chosen, wanted) == wanted
@@ -220,7 +220,7 @@ def _take_asked(desk: Desk, tape: Tape, wanted: int) -> None:
             pending[i] = desk.pending[i]
         for k in range(wanted):
             pending[tape.steps[step + k, 1]] += 1
-    tape.cursor[STEP] += wanted
+    tape.cursor[_STEP] += wanted
 
 
 @aside
@@ -233,7 +233,7 @@ def _settle(desk: Desk) -> bool:
     settle(view, desk.statuses, desk.via)
     for i in range(view.problem.arms):
         desk.promised[i] = desk.statuses[i]
-    if desk.tally[ANSWERED] == 1:
+    if desk.tally[IS_ANSWERED] == 1:
         answer(desk.engine.memory, view, desk.statuses)
     news = False
     for i in range(view.problem.arms):

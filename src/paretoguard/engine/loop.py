@@ -22,7 +22,8 @@ from paretoguard.engine.state import CLOCK, FRESH, State, observe
 from paretoguard.engine.view import View, at_now, refresh
 from paretoguard.numeric import Bytes, Floats, Integers
 
-ANSWERED, BUDGET, FAULT = 1, 2, 3  # how a run stopped; 0 = not yet; FAULT: a decision that names no arms
+ANSWERED, BUDGET = 1, 2  # places in vocabulary.STOP_REASONS
+FAULT = 3  # a run was stopped by a decision that names no arms
 NEXT, STARTED = 0, 1  # entries of Outcomes.cursor
 NO_BUDGET = 2**62
 

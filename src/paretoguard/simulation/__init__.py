@@ -1,1 +1,5 @@
-"""Simulation: named instances, and studies of many runs. (`simulate` is the function.)"""
+"""Simulation: named instances, and studies of many runs."""
+
+from paretoguard.simulation import instances
+
+__all__ = ["instances"]

@@ -21,12 +21,12 @@ from paretoguard.problem.names import suggestion
 from paretoguard.problem.noise import Bernoulli, Gaussian, Noise
 from paretoguard.trial.checks import check_seed
 
-PAPER = "Kone, Kaufmann and Richert (ICML 2025)"
-LARGEST = {"K": 100_000, "d": 64, "m": 200}  # of a random instance
+_PAPER = "Kone, Kaufmann and Richert (ICML 2025)"
+_LARGEST = {"K": 100_000, "d": 64, "m": 200}  # of a random instance
 
 
 def names() -> tuple[str, ...]:
-    """The names that `load` knows.
+    """Return the names that `load` knows.
 
     >>> "covboost" in names()
     True
@@ -35,7 +35,14 @@ def names() -> tuple[str, ...]:
 
 
 def load(text: str, **parameters: Any) -> Instance:
-    """The instance with this name; parameters follow it as `name:key=value,key=value`, or are given by keyword.
+    """Return the instance with this name. Raise SettingsError if there is none, or if a parameter does not fit.
+
+    Parameters
+    ----------
+    text
+        The name, with parameters if you like: "random:K=20,d=2". `names()` lists the names.
+    parameters
+        The same parameters by keyword.
 
     >>> load("covboost").truth().pareto
     ('BNT/BNT+m1273', 'ChAd/ChAd+m1273')
@@ -146,7 +153,7 @@ def _covboost(name: str, *, constrained: bool = True, table: Literal["full", "pr
         Gaussian([math.sqrt(variance) for variance in variances]),
         ["igg >= 8.25"] if constrained else [],
         "COV-BOOST trial: Munro et al. (Lancet 2021), log responses with pooled variances as processed by Kone et al. "
-        "and Crépon et al. (2024); the limit on IgG is that of " + PAPER + ". Published tables misprint two cells: IgG "
+        f"and Crépon et al. (2024); the limit on IgG is that of {_PAPER}. Published tables misprint two cells: IgG "
         "of ChAd/ChAd+BNT Half (8.71 for 9.68) and, in one of them, NT50 of BNT/BNT+Ad26 (7.21 for 7.27)"
         + ("." if table == "full" else "; these are the printed two-decimal means, with the first misprint."),
     )
@@ -162,7 +169,7 @@ def _secukinumab(name: str, *, table: Literal["adverse", "infections"] = "advers
         ["efficacy >= 0.4", "safety >= 0.4"],
         "Secukinumab phase 2 trial: Genovese et al. (2013), rates as tabulated by Katz-Samuels and Scott "
         + ("(2018, any adverse event)" if table == "adverse" else "(2019, infections)")
-        + f"; limits of {PAPER}. The vector of that paper is not published, and neither table matches its remark that "
+        + f"; limits of {_PAPER}. The vector of that paper is not published, and neither table matches its remark that "
         "75mg is near the boundary and suboptimal to 150mg: with adverse events 75mg is infeasible and more effective "
         "than 150mg, with infections it dominates 150mg. Independence of the two outcomes is an assumption.",
     )
@@ -171,7 +178,7 @@ def _secukinumab(name: str, *, table: Literal["adverse", "infections"] = "advers
 def _ours(name: str, objectives: Sequence[str], noise: Noise, constraints: Sequence[str], region: str) -> Instance:
     """An instance whose means were chosen for this package."""
     provenance = (
-        f"Means chosen for this package; {region} of {PAPER}, which shows its own means only as a picture. They were "
+        f"Means chosen for this package; {region} of {_PAPER}, which shows its own means only as a picture. They were "
         "tuned by simulation to behave as that paper describes: that they do is by design and confirms nothing."
     )
     return _instance(name, _columns(name, objectives), objectives, noise, constraints, provenance)
@@ -230,7 +237,7 @@ def _two_stage_gap(name: str, *, eps: float = 0.1) -> Instance:
         ("x", "y"),
         Gaussian([20.0, 2.5]),
         ["y >= -1"],
-        f"The first figure of {PAPER}, with a2 and a3 at distance eps from the border as its caption has it; ours are "
+        f"The first figure of {_PAPER}, with a2 and a3 at distance eps from the border as its caption has it; ours are "
         "the standard deviations, 20 and 2.5, and the place of a2 at x = -40 instead of -4.",
     )
 
@@ -252,8 +259,8 @@ def _random(
     a border. Gaussian noise has std 1/2, the scale of Bernoulli noise.
     """
     for key, value, least in (("K", K, 1), ("d", d, 1), ("m", m, 0)):
-        if not least <= value <= LARGEST[key]:
-            expected = f"a whole number from {least} to {LARGEST[key]}"
+        if not least <= value <= _LARGEST[key]:
+            expected = f"a whole number from {least} to {_LARGEST[key]}"
             raise SettingsError(f"parameter {key!r} of instance 'random' is {value}; expected {expected}")
     generator = np.random.default_rng(check_seed(seed))
     objectives = [f"x{c + 1}" for c in range(d)]

@@ -21,14 +21,14 @@ from paretoguard.problem.noise import Bernoulli, Bounded, Exact, Gaussian, SubGa
 from paretoguard.problem.units import correlation
 from paretoguard.trial.checks import check_seed
 
-MOST_OBJECTIVES = 256  # two in each of the generator's 128 blocks
+_MOST_OBJECTIVES = 256  # two in each of the generator's 128 blocks
 
-LAWS = uint64(2)  # the stream of users' laws, beside REWARDS and DECISIONS
+_LAWS = uint64(2)  # the stream of users' laws, beside REWARDS and DECISIONS
 
 
 @part
 def reward(law: NamedTuple, mean: float, u: float, v: float) -> float:
-    """One value of an objective with this mean, from two independent uniform numbers in [0, 1)."""
+    """Return a value of an objective with this mean, from two independent uniform numbers in [0, 1)."""
     raise TypeError(f"no `reward` is registered for the law {type(law).__name__}")
 
 
@@ -44,7 +44,7 @@ class WithLaw(NamedTuple):
 @draw.register(WithLaw)
 def _draw_with_law(source: WithLaw, key: NDArray[uint64], arm: int, n: int, row: NDArray[float64]) -> None:
     draw(source.base, key, arm, n, row)
-    u, v = uniforms(key, arm, n, source.objective, LAWS)
+    u, v = uniforms(key, arm, n, source.objective, _LAWS)
     row[source.objective] = reward(source.law, source.means[arm], u, v)
 
 
@@ -74,8 +74,8 @@ def _mixed(instance: Instance) -> Mixed:
         problem.check_apart(arm, row, means)
     models = list(instance.problem.noise.values())
     d = len(models)
-    if d > MOST_OBJECTIVES:
-        raise ProblemError(f"the problem has {d} objectives; at most {MOST_OBJECTIVES} can be simulated")
+    if d > _MOST_OBJECTIVES:
+        raise ProblemError(f"the problem has {d} objectives; at most {_MOST_OBJECTIVES} can be simulated")
     kinds, low, spread = np.zeros(d, dtype=int64), np.zeros(d), np.zeros(d)
     for c, model in enumerate(models):
         if hasattr(model, "law") or isinstance(model, Exact):
@@ -97,7 +97,15 @@ def _mixed(instance: Instance) -> Mixed:
 
 
 def sampler(instance: Instance, *, seed: int = 0, run: int = 0) -> Callable[[str], dict[str, float]]:
-    """A `sample(arm)` for `identify` that gives the same rewards as run number `run` of a study with this seed."""
+    """Return a `sample(arm)` for `identify`: it draws the rewards of one run of a study.
+
+    Parameters
+    ----------
+    instance
+        The means and the noise to draw from.
+    seed, run
+        The seed of the study, and the number of the run.
+    """
     drawn_from, stream = source(instance), key(check_seed(seed), run)
     place = {arm: i for i, arm in enumerate(instance.problem.arms)}
     pulls = dict.fromkeys(instance.problem.arms, 0)

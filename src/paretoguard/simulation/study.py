@@ -34,6 +34,7 @@ if TYPE_CHECKING:
 
 Simulated = Instance | ProblemFile | str  # a name such as "covboost" stands for its instance
 
+STUDIED_EVIDENCE, STUDIED_DELTA = "practical", 0.1  # of most published experiments
 FORMAT = 1
 MOST_RUNS = 10**8  # of each kind: their records fill the memory of a large machine
 MOVABLE = ("instance", "evidence", "delta", "guarantee", "runs", "undecided")  # said once where they are the same
@@ -42,7 +43,6 @@ ERROR = (
     "with its one-sided 95% limit (Clopper–Pearson)"
 )
 NO_ARM = 255  # pads `statuses` where an instance has fewer arms than the widest one
-_STATUS_OF = {1: "answered", 2: "budget"}
 _COLUMNS: list[tuple[str, Any]] = [
     ("delta", float64),
     ("run", int64),
@@ -69,24 +69,24 @@ class Study:
     statuses: NDArray[uint8]
 
     def summary(self) -> list[dict[str, Any]]:
-        """One plain dict per instance × algorithm × evidence × delta."""
+        """Return one plain dict per instance × algorithm × evidence × delta."""
         return [summarise(cell, self._rows(cell)) for cell in self.cells]
 
     def of(self, cell: Cell) -> NDArray[np.bool_]:
-        """Which runs (rows of records, pulls and statuses) belong to a cell."""
+        """Return a mask of the runs (rows of records, pulls and statuses) that belong to a cell."""
         return _of_cell(self.records, cell)
 
     def _rows(self, cell: Cell) -> NDArray[Any]:
         return self.records[_of_cell(self.records, cell)]
 
     def extend(self, runs: int, *, threads: int | None = None) -> "Study":
-        """The same study with `runs` runs of each kind in all; runs already there are kept, also beyond that number."""
+        """Return the study with `runs` runs of each kind in all; runs that it has are kept, also beyond that number."""
         wanted = checks.check_count(runs, "runs", "the number of runs of each kind", MOST_RUNS)
         todo = [(cell, _absent(self._rows(cell)["run"], wanted)) for cell in self.cells]
         return _collect(self, todo, threads)
 
     def trace(self, run: int = 0) -> tuple[Trace, ...]:
-        """Run number `run` of each kind again, looked at on its way; kinds without that run are left out."""
+        """Return run number `run` of each kind, made again and looked at on its way; kinds without it are left out."""
         if not isinstance(run, Integral) or isinstance(run, bool):
             raise SettingsError(f"run is {run!r}; expected the number of one run, such as 0")
         here = self.records["run"] == run
@@ -102,7 +102,7 @@ class Study:
         return Done(*numbers, self.pulls[row, :K], self.statuses[row, :K].copy())
 
     def plot(self, target: "str | PathLike[str] | Figure | None" = None) -> "Figure":
-        """Draw the study; `target` is a file to write (.png, .svg, .pdf) or a figure to draw on."""
+        """Return a picture of the study; `target` is a file to write (.png, .svg, .pdf) or a figure to draw on."""
         from paretoguard.pictures.study import draw_comparison
 
         return draw_comparison(self, target)
@@ -135,7 +135,7 @@ class Study:
 
     @classmethod
     def load(cls, path: str | Path) -> "Study":
-        """Read a study written by `save`."""
+        """Return the study that `save` wrote. Raise FileError if there is no whole study in the file."""
         try:
             with np.load(io.BytesIO(Path(path).read_bytes()), allow_pickle=False) as stored:
                 arrays = {name: stored[name] for name in ("header", "records", "pulls", "statuses")}
@@ -156,18 +156,18 @@ class Study:
         )
 
     def rows(self) -> list[dict[str, str]]:
-        """The summary as texts, for a table."""
+        """Return the summary as texts, for a table."""
         return [as_texts(row) for row in self.summary()]
 
     def table(self) -> "Table":
-        """A rich table of the summary."""
+        """Return the summary as a rich table."""
         rows, same = tables.apart(self.rows(), MOVABLE)
         right = [name for name in rows[0] if name not in ("instance", "algorithm", "evidence", "guarantee")]
         caption = " · ".join(f"{key}: {cell}" for key, cell in same.items())
         return tables.table(self.headline(), rows, "\n".join(filter(None, [caption, ERROR])), right=right)
 
     def headline(self) -> str:
-        """How many runs there are, and how they were made."""
+        """Return how many runs there are, and how they were made."""
         batches = f" in batches of {self.design.batch:,}" if self.design.batch > 1 else ""
         return f"{len(self.records):,} simulated runs{batches}"
 
@@ -184,20 +184,47 @@ class Study:
 def simulate(
     instance: Simulated | Sequence[Simulated],
     *,
-    algorithms: str | Algorithm | Sequence[str | Algorithm],
-    evidence: str | Evidence | Sequence[str | Evidence] = "practical",
-    delta: float | Sequence[float] = 0.1,
+    algorithms: str | Algorithm | Sequence[str | Algorithm] = registry.DEFAULT_ALGORITHM,
+    evidence: str | Evidence | Sequence[str | Evidence] = STUDIED_EVIDENCE,
+    delta: float | Sequence[float] = STUDIED_DELTA,
     runs: int = 500,
     seed: int = 0,
     budget: int | None = None,
     threads: int | None = None,
     batch: int = 1,
 ) -> Study:
-    """Simulate every combination, `runs` times each, on all cores; the same for any number of threads.
+    """Simulate every combination of the arguments, `runs` times each, on all cores.
 
-    `batch` is the number of arms pulled before the next decision (a cohort, several workers); with 1, each decision is
-    pulled as the algorithm makes it. Run number r sees the same rewards whatever the algorithm. Ctrl-C raises
-    `Interrupted`, whose `study` holds the runs that had finished.
+    Run number r sees the same rewards whatever the algorithm and the number of threads. Raise Interrupted at Ctrl-C:
+    its `study` holds the runs that had finished.
+
+    Evidence and delta are by default those of published experiments, so that results compare with their tables.
+    `identify`, `Trial`, `Experiment` and `theory.plan` have the defaults of real use: "certified" and 0.05.
+
+    Parameters
+    ----------
+    instance
+        What is measured: an `Instance`, the name of one ("covboost"), or `pg.load(path)` of a file with means; or a
+        list of these.
+    algorithms, evidence
+        A name, with options if you like ("two-stage:form=2023"), or a record; or a list of these.
+    delta
+        The accepted error probability, between 0 and 1; or a list.
+    runs
+        How many runs of each combination.
+    seed
+        The seed of rewards and of arms drawn at random.
+    budget
+        The largest number of samples of a run; None means no limit.
+    threads
+        How many threads share the runs; None means one for each core.
+    batch
+        How many arms are pulled before the next decision, such as a cohort; 1 pulls each decision as it is made.
+
+    Returns
+    -------
+    Study
+        One record per run, with summaries, pictures and files.
     """
     cells = tuple(
         Cell(one, how, what, checks.check_delta(level))
@@ -302,7 +329,7 @@ def _with_blocks(study: Study, blocks: Sequence[Block]) -> Study:
         rows = np.zeros(len(block.runs), dtype=study.records.dtype)
         rows["instance"], rows["algorithm"], rows["evidence"], rows["delta"] = block.cell.labels
         rows["run"], rows["samples"], rows["ns"] = block.runs, block.samples, block.ns
-        rows["stopped"] = [_STATUS_OF[int(code)] for code in block.stopped]
+        rows["stopped"] = [vocabulary.STOP_REASONS[int(code)] for code in block.stopped]
         rows["undecided"] = rows["stopped"] == "budget"
         problem, means = block.cell.instance.problem, block.cell.instance.means
         rows["wrong_cpsi"] = problem.wrong(block.statuses, means, "cpsi")

@@ -26,7 +26,7 @@ from paretoguard.vocabulary import STATUSES, UNDECIDED
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-LOOKS, LIVE_LOOKS = 200, 60  # of a simulated run; of the results of a live experiment
+_LOOKS, LIVE_LOOKS = 200, 60  # of a simulated run; of the results of a live experiment
 
 
 class Done(NamedTuple):
@@ -89,13 +89,13 @@ class Trace(Growth):
         return f"<run {self.run} of {self.cell}: {self.samples[-1]:,} samples, {len(self.samples)} looks>"
 
     def plot(self, target: "str | PathLike[str] | Figure | None" = None) -> "Figure":
-        """Draw the run; `target` is a file to write (.png, .svg, .pdf) or a figure to draw on."""
+        """Return a picture of the run; `target` is a file to write (.png, .svg, .pdf) or a figure to draw on."""
         from paretoguard.pictures.run import draw_traces
 
         return draw_traces([self], target)
 
 
-def trace(cell: Cell, design: Design, done: Done, looks: int = LOOKS) -> Trace:
+def trace(cell: Cell, design: Design, done: Done, looks: int = _LOOKS) -> Trace:
     """Simulate a finished run again and look about `looks` times, evenly in the logarithm of the samples.
 
     The loop of studies does it, in small steps; looking changes nothing.

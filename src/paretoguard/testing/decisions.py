@@ -41,7 +41,7 @@ from paretoguard.testing.cases import (
 )
 from paretoguard.trial.trial import identify
 
-ORDERS = ((5, 4, 3, 2, 1, 0), (2, 4, 1, 5, 0, 3))
+_ORDERS = ((5, 4, 3, 2, 1, 0), (2, 4, 1, 5, 0, 3))
 STARTS = (1, 6, 25, 60)  # pulls of the least pulled arm before the first decision that is compared
 DELTAS = (0.001, 0.01, DELTA, 0.3, 0.8)
 CLAIMS = {
@@ -65,7 +65,7 @@ def permuting_arms_permutes_decisions(case: Case) -> None:
             instance = setting.instance()
             rewards = recorded(instance, run=number)
             given = {arm: start if in_rounds else start * (i + 1) + i for i, arm in enumerate(instance.problem.arms)}
-            for order in ORDERS:
+            for order in _ORDERS:
                 permuted = setting._replace(order=order).instance().problem
                 first = decisions(case, instance.problem, rewards, given, 1 if by_place else 30)
                 second = decisions(case, permuted, rewards, given, 1 if by_place else 30)

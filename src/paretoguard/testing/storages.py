@@ -14,10 +14,10 @@ from paretoguard.experiment.storage import Storage
 from paretoguard.testing.cases import demand
 
 WRITERS, WRITES = 8, 10  # threads, and what each appends
-PATIENCE = 120.0  # seconds until a storage is said to be stuck
+_PATIENCE = 120.0  # seconds until a storage is said to be stuck
 FLOATS = (0.1, 1e-300, 5e300, -0.0, 1 / 3, 2.0**53 + 2)
-LONG = 900_000  # characters of a text
-NAMES = (
+_LONG = 900_000  # characters of a text
+_NAMES = (
     "{}", "{} ", " {}", "{}A", "{}a", "Grüße 🌍 {}", "it's {}", 'say "{}"', "100% {}", "%s %(name)s :name ? {{}} {}",
     "back\\slash {}", "{}\nsecond\tline", "x'; DROP TABLE paretoguard_event; -- {}", "{}\u00e4", "{}a\u0308",
     "{}" + 180 * "x",
@@ -223,7 +223,7 @@ def readers_are_not_disturbed(opening: Opening) -> None:
 
 def ledgers_are_apart(opening: Opening) -> None:
     """Ledgers do not mix, however odd their names are; `names` gives them as they are, in alphabetical order."""
-    names = [odd.format(opening.mark) for odd in NAMES]
+    names = [odd.format(opening.mark) for odd in _NAMES]
     with opening.opened() as storage:
         for number, name in enumerate(names):
             storage.create(name, Draft(CREATED, {"n": number}, 0.0))
@@ -241,7 +241,7 @@ def ledgers_are_apart(opening: Opening) -> None:
 def values_survive(opening: Opening) -> None:
     """Numbers, odd texts and long ones are read back as they were told."""
     name = f"{opening.mark} values"
-    data = {"floats": FLOATS, "texts": [odd.format("x") for odd in NAMES] + ["\x00", "\u2028"], "long": LONG * "ü"}
+    data = {"floats": FLOATS, "texts": [odd.format("x") for odd in _NAMES] + ["\x00", "\u2028"], "long": _LONG * "ü"}
     with opening.opened() as storage:
         storage.create(name, _FIRST)
         storage.append(name, 1, lambda new: [Draft(TOLD, data, 1.5)])
@@ -280,7 +280,7 @@ def _together(opening: Opening, law: StorageLaw, work: Callable[[int, Storage], 
     def run(number: int) -> None:
         try:
             with opening.opened() as storage:
-                start.wait(PATIENCE)
+                start.wait(_PATIENCE)
                 work(number, storage)
         except Exception as error:
             failures.append(repr(error))
@@ -288,11 +288,11 @@ def _together(opening: Opening, law: StorageLaw, work: Callable[[int, Storage], 
     threads = [threading.Thread(target=run, args=(number,), daemon=True) for number in range(WRITERS)]
     for thread in threads:
         thread.start()
-    end = time.monotonic() + PATIENCE
+    end = time.monotonic() + _PATIENCE
     for thread in threads:
         thread.join(max(0.0, end - time.monotonic()))
     stuck = sum(thread.is_alive() for thread in threads)
-    demand(stuck == 0, law, opening, f"{stuck} of {WRITERS} threads are not done after {PATIENCE:g} s")
+    demand(stuck == 0, law, opening, f"{stuck} of {WRITERS} threads are not done after {_PATIENCE:g} s")
     demand(not failures, law, opening, f"{len(failures)} of {WRITERS} threads failed: {', '.join(failures[:3])}")
 
 

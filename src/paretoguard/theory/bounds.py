@@ -4,8 +4,8 @@ For Gaussian, independent objectives: for cPSI at every delta, for e-cPSI (which
 goes to 0.
 
 1/T is the most that weights of the arms can make of the nearest way to be wrong. For cPSI the ways are those of
-`engine.alternatives`. For e-cPSI an arm that is both infeasible and dominated has two right reasons, of which any
-answer gives one; given the weights the better one is chosen for each arm by itself:
+`geometry/nearest_alternative.py`. For e-cPSI an arm that is both infeasible and dominated has two right reasons, of
+which any answer gives one; given the weights the better one is chosen for each arm by itself:
 
     1/T = max over w of min(ways common to all answers, min over such arms of max(undominated_i(w), feasible_i(w))).
 
@@ -21,24 +21,23 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy import float64
-from numpy.typing import NDArray
 
 from paretoguard.errors import SettingsError
 from paretoguard.geometry.nearest_alternative import alternative, entering_alternative
 from paretoguard.geometry.polyhedron import Polyhedron, polyhedron
+from paretoguard.numeric import Floats
 from paretoguard.problem import Instance
 from paretoguard.problem.noise import Gaussian
 from paretoguard.simulation.study import Simulated
 from paretoguard.theory.cuts import Best, Way, maximise
-from paretoguard.theory.exact import Truth, truth
+from paretoguard.theory.exact import Solved, truth
 from paretoguard.trial.checks import check_delta
+from paretoguard.vocabulary import STATUSES, TASKS
 
-Floats = NDArray[float64]
-TASKS = ("e-cpsi", "cpsi")
-GAP = 1e-3
-LEAVES, FALLS, JOINS, RISES, ENTERS, EITHER = range(6)  # kinds of ways to be wrong
-OPTIMAL, DOMINATED, INFEASIBLE, OTHER = "optimal", "dominated", "infeasible", "not returned"
+_GAP = 1e-3
+_LEAVES, _FALLS, _JOINS, _RISES, _ENTERS, _EITHER = range(6)  # kinds of ways to be wrong
+_, _OPTIMAL, _DOMINATED, _INFEASIBLE = STATUSES
+_OTHER = "not returned"
 
 
 @dataclass(frozen=True)
@@ -61,11 +60,11 @@ class LowerBound:
 
     @property
     def gap(self) -> float:
-        """How wide the bracket is, relative to the value."""
+        """The width of the bracket, relative to the value."""
         return (self.upper - self.lower) / self.value if self.value > 0 else 0.0
 
     def samples(self, delta: float) -> float:
-        """The bound in samples on average: T times kl(delta, 1 - delta), the divergence of two coins.
+        """Return the bound on the mean number of samples: T times kl(delta, 1 - delta), the divergence of two coins.
 
         For cPSI it holds at this delta; for e-cPSI it is what the asymptotic bound comes to. Above 1/2 a guess will do.
         """
@@ -74,7 +73,19 @@ class LowerBound:
 
 
 def lower_bound(instance: Simulated, task: str = "e-cpsi", *, time_limit: float = 60.0) -> LowerBound:
-    """T* of cPSI, or T*_M of e-cPSI, with a bracket of 0.1% (or what was reached within the time limit, in seconds)."""
+    """Return T* of cPSI or T*_M of e-cPSI: any algorithm needs about T* log(1/delta) samples.
+
+    Raise ProblemError if theory does not cover the problem, or if its answer is not unique.
+
+    Parameters
+    ----------
+    instance
+        An `Instance`, the name of one, or `pg.load(path)` of a file with means.
+    task
+        "cpsi": the best arms alone; "e-cpsi": with a reason for every other arm.
+    time_limit
+        Seconds to narrow the bracket to 0.1%; after that the bracket is as wide as it is.
+    """
     if task not in TASKS:
         raise SettingsError(f"task is {task!r}; expected one of {', '.join(TASKS)}")
     found, end = truth(instance), time.monotonic() + time_limit
@@ -84,15 +95,15 @@ def lower_bound(instance: Simulated, task: str = "e-cpsi", *, time_limit: float 
 
     if task == "cpsi":
         ways = [*_common(found), *(_rising(found, found.region, int(i)) for i in np.flatnonzero(~found.optimal))]
-        best = maximise(ways, len(found.means), GAP, out_of_time=out_of_time)
-        return _bound(found, task, best, dict.fromkeys(np.flatnonzero(~found.optimal).tolist(), OTHER))
+        best = maximise(ways, len(found.means), _GAP, out_of_time=out_of_time)
+        return _bound(found, task, best, dict.fromkeys(np.flatnonzero(~found.optimal).tolist(), _OTHER))
     best, chosen = _branch(found, out_of_time)
     return _bound(found, task, best, chosen)
 
 
-def _bound(found: Truth, task: str, best: Best, chosen: dict[int, str]) -> LowerBound:
+def _bound(found: Solved, task: str, best: Best, chosen: dict[int, str]) -> LowerBound:
     arms = found.instance.problem.arms
-    names = {arm: OPTIMAL if found.optimal[i] else chosen[i] for i, arm in enumerate(arms)}
+    names = {arm: _OPTIMAL if found.optimal[i] else chosen[i] for i, arm in enumerate(arms)}
     upper, lower = (1.0 / value if value > 0 else math.inf for value in (best.lower, best.upper))
     weights = {arm: float(share) for arm, share in zip(arms, best.weights, strict=True)}
     hard = {_words(found, what): share for what, share in sorted(best.shares.items(), key=lambda item: -item[1])}
@@ -108,23 +119,23 @@ def _assumption(instance: Instance) -> str:
     return stated if is_one else f"{stated}; declared otherwise, it may take fewer"
 
 
-def _words(found: Truth, what: tuple[int, int, int]) -> str:
+def _words(found: Solved, what: tuple[int, int, int]) -> str:
     """One way to be wrong, for the reader."""
     kind, i, other = what
     arms, problem = found.instance.problem.arms, found.instance.problem
-    if kind == LEAVES:
+    if kind == _LEAVES:
         row = problem.constraints[problem.engine_rows()[other].constraint]
         return f"{arms[i]} is close to violating {row}"
-    if kind == FALLS:
+    if kind == _FALLS:
         return f"{arms[i]} is close to being dominated by {arms[other]}"
-    being = {JOINS: "one of the best", RISES: "undominated", ENTERS: "feasible", EITHER: "feasible or undominated"}
+    being = {_JOINS: "one of the best", _RISES: "undominated", _ENTERS: "feasible", _EITHER: "feasible or undominated"}
     return f"{arms[i]} is close to being {being[kind]}"
 
 
 # --- ways to be wrong ------------------------------------------------------------------------------------------------
 
 
-def _common(found: Truth) -> list[Way]:
+def _common(found: Solved) -> list[Way]:
     """An arm of O* leaves the constraints, or becomes dominated by another of O*."""
     K = len(found.means)
     members = np.flatnonzero(found.optimal)
@@ -132,10 +143,10 @@ def _common(found: Truth) -> list[Way]:
     for i in members:
         if math.isfinite(found.eta[i]):
             row = int(np.argmin(found.region.b - found.region.A @ found.means[i]))
-            ways.append(_linear(int(i), 0.5 * found.eta[i] ** 2, K, (LEAVES, int(i), row)))
+            ways.append(_linear(int(i), 0.5 * found.eta[i] ** 2, K, (_LEAVES, int(i), row)))
     for i, j in itertools.permutations(members, 2):
         square = float(np.sum(np.maximum(found.means[i] - found.means[j], 0.0) ** 2))
-        ways.append(Way(_meeting(int(i), int(j), square, K), (FALLS, int(i), int(j))))
+        ways.append(Way(_meeting(int(i), int(j), square, K), (_FALLS, int(i), int(j))))
     return ways
 
 
@@ -155,12 +166,12 @@ def _meeting(i: int, j: int, square: float, arms: int) -> Callable[[Floats], Flo
     return gradient
 
 
-def _rising(found: Truth, region: Polyhedron, i: int) -> Way:
+def _rising(found: Solved, region: Polyhedron, i: int) -> Way:
     """Into the constraints as well, or (in the whole space) only up."""
-    return Way(_entering(found, region, i), (JOINS if len(region.b) else RISES, i, -1))
+    return Way(_entering(found, region, i), (_JOINS if len(region.b) else _RISES, i, -1))
 
 
-def _entering(found: Truth, region: Polyhedron, i: int) -> Callable[[Floats], Floats]:
+def _entering(found: Solved, region: Polyhedron, i: int) -> Callable[[Floats], Floats]:
     """Arm i enters the region, undominated by O*."""
     K, d = found.means.shape
     memory = alternative(K, d, len(region.b))
@@ -175,33 +186,33 @@ def _entering(found: Truth, region: Polyhedron, i: int) -> Callable[[Floats], Fl
 # --- e-cPSI ----------------------------------------------------------------------------------------------------------
 
 
-def _branch(found: Truth, out_of_time: Callable[[], bool]) -> tuple[Best, dict[int, str]]:
+def _branch(found: Solved, out_of_time: Callable[[], bool]) -> tuple[Best, dict[int, str]]:
     """Best first: the branch with the largest upper bound is looked into next."""
     K, d = found.means.shape
     free = polyhedron(np.zeros((0, d)), np.zeros(0))
     outside = np.flatnonzero(~found.inside)
-    feasible = {int(i): _linear(int(i), 0.5 * found.eta[i] ** 2, K, (ENTERS, int(i), -1)) for i in outside}
+    feasible = {int(i): _linear(int(i), 0.5 * found.eta[i] ** 2, K, (_ENTERS, int(i), -1)) for i in outside}
     undominated = {int(i): _rising(found, free, int(i)) for i in np.flatnonzero(found.dominated)}
     either = np.flatnonzero(found.either).tolist()
-    fixed = {int(i): DOMINATED for i in np.flatnonzero(found.inside & ~found.optimal)}
-    fixed |= {int(i): INFEASIBLE for i in np.flatnonzero(~found.inside & ~found.dominated)}
-    common = [*_common(found), *(undominated[i] if why == DOMINATED else feasible[i] for i, why in fixed.items())]
+    fixed = {int(i): _DOMINATED for i in np.flatnonzero(found.inside & ~found.optimal)}
+    fixed |= {int(i): _INFEASIBLE for i in np.flatnonzero(~found.inside & ~found.dominated)}
+    common = [*_common(found), *(undominated[i] if why == _DOMINATED else feasible[i] for i, why in fixed.items())]
 
     def sum_of(i: int) -> Way:
         """At least the better of the two reasons, and concave."""
-        return Way(lambda w: undominated[i].gradient(w) + feasible[i].gradient(w), (EITHER, i, -1))
+        return Way(lambda w: undominated[i].gradient(w) + feasible[i].gradient(w), (_EITHER, i, -1))
 
     either_way = {i: sum_of(i) for i in either}
 
     def ways(chosen: dict[int, str]) -> list[Way]:
-        picked = [undominated[i] if why == DOMINATED else feasible[i] for i, why in chosen.items()]
+        picked = [undominated[i] if why == _DOMINATED else feasible[i] for i, why in chosen.items()]
         return [*common, *picked, *(either_way[i] for i in either if i not in chosen)]
 
     def better(w: Floats) -> dict[int, str]:
-        return {i: DOMINATED if undominated[i].value(w) >= feasible[i].value(w) else INFEASIBLE for i in either}
+        return {i: _DOMINATED if undominated[i].value(w) >= feasible[i].value(w) else _INFEASIBLE for i in either}
 
     def solve(chosen: dict[int, str], **more: Any) -> Best:
-        return maximise(ways(chosen), K, GAP / 2, out_of_time=out_of_time, **more)
+        return maximise(ways(chosen), K, _GAP / 2, out_of_time=out_of_time, **more)
 
     root = solve({})
     if not either:
@@ -219,18 +230,18 @@ def _branch(found: Truth, out_of_time: Callable[[], bool]) -> tuple[Best, dict[i
     order = itertools.count()
     heap: list[tuple[float, int, dict[int, str], Floats]] = [(-root.upper, next(order), {}, root.weights)]
     closed = 0.0  # no branch that was left is worth more
-    while heap and -heap[0][0] > best.lower * (1 + GAP) and not out_of_time():
+    while heap and -heap[0][0] > best.lower * (1 + _GAP) and not out_of_time():
         _, _, chosen, w = heapq.heappop(heap)
         i = min(
             (i for i in either if i not in chosen), key=lambda i: max(undominated[i].value(w), feasible[i].value(w))
         )
-        for why in (DOMINATED, INFEASIBLE):
+        for why in (_DOMINATED, _INFEASIBLE):
             child = {**chosen, i: why}
-            here = solve(child, enough=best.lower * (1 + GAP / 2))
+            here = solve(child, enough=best.lower * (1 + _GAP / 2))
             leaf = better(here.weights) | child
             if min(way.value(here.weights) for way in ways(leaf)) > best.lower:
                 answer, best = leaf, solve(leaf, start=here.weights)
-            if here.upper > best.lower * (1 + GAP / 2) and len(child) < len(either):
+            if here.upper > best.lower * (1 + _GAP / 2) and len(child) < len(either):
                 heapq.heappush(heap, (-here.upper, next(order), child, here.weights))
             else:
                 closed = max(closed, here.upper)

@@ -11,14 +11,13 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-from numpy import float64
-from numpy.typing import NDArray
 from scipy.optimize import linprog
 from scipy.sparse import csr_array
 
-Floats = NDArray[float64]
+from paretoguard.numeric import Floats
+
 Gradient = Callable[[Floats], Floats]  # at weights w: g with value g · w
-LARGEST = 1e4  # entry of a program
+_LARGEST = 1e4  # entry of a program
 IDLE = 15  # programs in a row in which a cut has no price, after which it is forgotten
 INWARDS = (0.0, 1e-4, 0.5)  # how far from the program's weights to the best ones new cuts are made
 
@@ -130,7 +129,7 @@ def _solve(cuts: list[Floats], best: Floats, lower: float) -> _Program:
     G = np.array(cuts)
     unit = lower if lower > 0 else float(np.median(G.max(axis=1)))
     scaled = G * (best / unit)
-    size = np.maximum(scaled.max(axis=1) / LARGEST, 1.0)[:, None]
+    size = np.maximum(scaled.max(axis=1) / _LARGEST, 1.0)[:, None]
     rows: Any = csr_array(np.hstack([-scaled / size, 1.0 / size]))
     cost = np.append(np.zeros(len(best)), -1.0)
     total: Any = np.append(best, 0.0)[None]

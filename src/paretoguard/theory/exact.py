@@ -4,20 +4,20 @@ import math
 from typing import NamedTuple
 
 import numpy as np
-from numpy import float64, uint8
+from numpy import uint8
 from numpy.typing import NDArray
 
 from paretoguard.errors import ProblemError
 from paretoguard.geometry.polyhedron import Polyhedron, project
+from paretoguard.numeric import Floats
 from paretoguard.problem import Instance
 from paretoguard.simulation.study import Simulated, instances_of
 
-Floats = NDArray[float64]
 Flags = NDArray[np.bool_]
-CLEAR = 1e-9  # standard deviations; nearer than this is a tie
+_CLEAR = 1e-9  # standard deviations; nearer than this is a tie
 
 
-class Truth(NamedTuple):
+class Solved(NamedTuple):
     """Means in standard deviations, larger being better, and what is true of each arm."""
 
     instance: Instance
@@ -52,7 +52,7 @@ def uncovered(instance: Instance) -> str | None:
     return " and ".join(name for name, present in has.items() if present) or None
 
 
-def truth(given: Simulated) -> Truth:
+def truth(given: Simulated) -> Solved:
     """The true answer of an instance."""
     (instance,) = instances_of(given)
     space = instance.problem.space()
@@ -67,29 +67,29 @@ def truth(given: Simulated) -> Truth:
     eta = np.where(inside, slack.min(axis=1, initial=math.inf), 0.0)
     for i in np.flatnonzero(~inside):
         eta[i] = project(space.region, means[i]).distance
-    found = Truth(instance, space.region, means, inside, optimal, beaten[:, optimal].any(axis=1), eta)
+    found = Solved(instance, space.region, means, inside, optimal, beaten[:, optimal].any(axis=1), eta)
     _refuse_ties(found)
     return found
 
 
-def _refuse_ties(found: Truth) -> None:
+def _refuse_ties(found: Solved) -> None:
     """Where an arm is on a border, or two tie, no number of samples is enough: say which."""
     arms, unclear = found.instance.problem.arms, []
     ahead = (found.means[:, None] - found.means[None]).max(axis=2)  # [i, j] M(i, j)
     for i, arm in enumerate(arms):
         needed = found.optimal[i] or not (found.dominated[i] or found.inside[i])
-        if needed and found.eta[i] < CLEAR:
+        if needed and found.eta[i] < _CLEAR:
             unclear.append(f"{arm} lies on the border of the constraints")
         for j in np.flatnonzero(found.optimal):
-            if found.optimal[i] and i < j and min(ahead[i, j], ahead[j, i]) < CLEAR:
+            if found.optimal[i] and i < j and min(ahead[i, j], ahead[j, i]) < _CLEAR:
                 unclear.append(f"{arm} and {arms[j]} tie")
-        if found.inside[i] and not found.optimal[i] and ahead[i, found.optimal].min(initial=math.inf) > -CLEAR:
+        if found.inside[i] and not found.optimal[i] and ahead[i, found.optimal].min(initial=math.inf) > -_CLEAR:
             by = int(np.where(found.inside & (np.arange(len(arms)) != i), ahead[i], math.inf).argmin())
             if np.array_equal(found.means[i], found.means[by]):
                 unclear += [f"{arm} and {arms[by]} have the same means"] * (i < by)
             else:
                 unclear.append(f"{arm} is dominated, but not in every objective: it equals {arms[by]} in one")
-        if found.either[i] and found.eta[i] < CLEAR and ahead[i, found.optimal].min() > -CLEAR:
+        if found.either[i] and found.eta[i] < _CLEAR and ahead[i, found.optimal].min() > -_CLEAR:
             unclear.append(f"{arm} is infeasible and dominated, but lies on both borders")
     if unclear:
         name = f"{found.instance.name}: " if found.instance.name else ""

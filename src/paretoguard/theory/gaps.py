@@ -15,16 +15,14 @@ from dataclasses import dataclass, field
 
 import numpy as np
 from numpy import float64
-from numpy.typing import NDArray
 from scipy.optimize import linprog
 from scipy.sparse import coo_array
 
 from paretoguard.errors import SettingsError
 from paretoguard.evidence.theorem import ALPHA, K1
+from paretoguard.numeric import Floats
 from paretoguard.simulation.study import Simulated
-from paretoguard.theory.exact import Truth, truth
-
-Floats = NDArray[float64]
+from paretoguard.theory.exact import Solved, truth
 
 
 @dataclass(frozen=True)
@@ -44,7 +42,7 @@ class Complexity:
     _objectives: int = field(repr=False)
 
     def upper_bound(self, delta: float) -> float:
-        """The paper's Theorem (corrected): e-cAPE with `theorem` evidence takes at most so many samples on average."""
+        """Return the paper's bound (corrected) on the mean samples of e-cAPE with `theorem` evidence."""
         if not 0 < delta < 1:
             raise SettingsError(f"delta is {delta!r}; it is a number between 0 and 1 such as 0.05")
         size = 128 * ALPHA * self.easiest
@@ -54,7 +52,15 @@ class Complexity:
 
 
 def complexity(given: Simulated) -> Complexity:
-    """Gaps, the easiest answer, and the paper's complexities of an instance."""
+    """Return the gaps, the easiest answer and the paper's complexities of an instance.
+
+    Raise ProblemError if theory does not cover the problem, or if its answer is not unique.
+
+    Parameters
+    ----------
+    given
+        An `Instance`, the name of one, or `pg.load(path)` of a file with means.
+    """
     found = truth(given)
     instance = found.instance
     arms, sigma_u = instance.problem.arms, instance.problem.space().sigma_u
@@ -86,7 +92,7 @@ def complexity(given: Simulated) -> Complexity:
 class _Gaps:
     """The terms of C(S, I)."""
 
-    def __init__(self, found: Truth, sigma_u: float) -> None:
+    def __init__(self, found: Solved, sigma_u: float) -> None:
         self.found = found
         members = found.optimal
         ahead = (found.means[:, None] - found.means[None]).max(axis=2)  # M(i, j)

@@ -6,17 +6,20 @@ from typing import Any
 
 import numpy as np
 
+from paretoguard.algorithms import Algorithm
 from paretoguard.errors import Interrupted, ProblemError
+from paretoguard.evidence import Evidence
 from paretoguard.problem import Instance
 from paretoguard.simulation.progress import progress
 from paretoguard.simulation.study import Simulated, Study, instances_of, simulate
-from paretoguard.theory.bounds import TASKS, LowerBound, lower_bound
+from paretoguard.theory.bounds import LowerBound, lower_bound
 from paretoguard.theory.exact import uncovered
 from paretoguard.trial import registry
+from paretoguard.vocabulary import TASKS
 
-STEP = 0.01  # standard deviations by which a mean is moved to see what that does to the cost
+_STEP = 0.01  # standard deviations by which a mean is moved to see what that does to the cost
 SECONDS, CLOSE = 5.0, 0.01  # for the bound of a moved mean, and how exact it is to be
-QUANTILES, NAMES = (0.05, 0.5, 0.95), ("q05", "median", "q95")
+QUANTILES, _NAMES = (0.05, 0.5, 0.95), ("q05", "median", "q95")
 
 
 @dataclass(frozen=True)
@@ -31,7 +34,7 @@ class Scenario:
     designs: list[dict[str, Any]] = field(default_factory=list)  # of each algorithm: samples, errors, and of each arm
 
     def to_dict(self) -> dict[str, Any]:
-        """Ready for JSON."""
+        """Return plain numbers and texts, ready for JSON."""
         return {
             "instance": self.instance.name,
             "delta": self.delta,
@@ -53,24 +56,42 @@ class Scenario:
 def plan(
     instances: Simulated | Sequence[Simulated],
     *,
-    algorithms: Sequence[Any] = (registry.DEFAULT_ALGORITHM,),
-    evidence: Any = registry.DEFAULT_EVIDENCE,
-    delta: float = 0.05,
+    algorithms: str | Algorithm | Sequence[str | Algorithm] = registry.DEFAULT_ALGORITHM,
+    evidence: str | Evidence | Sequence[str | Evidence] = registry.DEFAULT_EVIDENCE,
+    delta: float = registry.DEFAULT_DELTA,
     runs: int = 200,
     budget: int | None = None,
     batch: int = 1,
     seed: int = 0,
 ) -> list[Scenario]:
-    """For each set of assumed means: the lower bound, its difficulties, and operating characteristics by simulation.
+    """Plan a design for assumed means: lower bounds, what makes them large, and operating characteristics.
 
-    Ctrl-C raises `Interrupted`, whose `scenarios` hold what was known by then.
+    Raise ProblemError if means have no unique answer. Raise Interrupted at Ctrl-C: its `scenarios` hold what was known
+    by then.
+
+    Parameters
+    ----------
+    instances
+        Assumed means: an `Instance`, the name of one, `pg.load(path)` of a file with means, or a list of these.
+    algorithms, evidence, budget, batch, seed
+        As for `simulate`; the defaults are those of `identify`, `Trial` and `Experiment`.
+    delta
+        The accepted error probability, between 0 and 1.
+    runs
+        How many runs are simulated for each scenario and algorithm. Fewer than `simulate` makes by default: a plan is
+        looked at, changed, and made again.
+
+    Returns
+    -------
+    list of Scenario
+        One for each set of assumed means.
     """
     scenarios: list[Scenario] = []
     found = instances_of(instances)
     try:
         with progress(len(found), "lower bounds") as report:
             for one in found:  # first: means without a unique answer are refused here
-                bound, plain = (None if uncovered(one) else lower_bound(one, task) for task in TASKS)
+                bound, plain = (None if uncovered(one) else lower_bound(one, task) for task in reversed(TASKS))
                 scenarios.append(Scenario(one, delta, bound, plain))
                 report(1)
         study = simulate(
@@ -99,7 +120,7 @@ def _move_means(scenarios: Sequence[Scenario]) -> None:
 
 
 def _sensitivity(instance: Instance, bound: LowerBound, i: int) -> float | None:
-    """By which factor the bound changes, at most, if this arm's mean moves by STEP; infinite where the answer does.
+    """By which factor the bound changes, at most, if this arm's mean moves by _STEP; infinite where the answer does.
 
     None where a bound was not found exactly enough in time.
     """
@@ -107,7 +128,7 @@ def _sensitivity(instance: Instance, bound: LowerBound, i: int) -> float | None:
     for c, objective in enumerate(space.order):
         for sign in (-1.0, 1.0):
             means = instance.means.copy()
-            means[i, objective] += sign * STEP / abs(space.scale[c])
+            means[i, objective] += sign * _STEP / abs(space.scale[c])
             try:
                 moved = Instance(instance.problem, means, instance.name)
             except ProblemError:  # no such mean, as a rate above 1
@@ -151,7 +172,7 @@ def _designs(study: Study, instance: Instance) -> list[dict[str, Any]]:
                 **row,
                 "returned": dict(zip(arms, returned.mean(axis=0).tolist(), strict=True)),
                 "pulls": {
-                    arm: {"mean": float(pulls[:, i].mean()), **dict(zip(NAMES, quantiles[:, i].tolist(), strict=True))}
+                    arm: {"mean": float(pulls[:, i].mean()), **dict(zip(_NAMES, quantiles[:, i].tolist(), strict=True))}
                     for i, arm in enumerate(arms)
                 },
             }

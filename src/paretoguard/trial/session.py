@@ -15,7 +15,7 @@ from numpy import float64
 from numpy.typing import NDArray
 
 from paretoguard import vocabulary
-from paretoguard.engine.asktell import ANSWERED, CHOSEN, UNABLE, Terms, follow, new_desk
+from paretoguard.engine.asktell import CHOSEN, IS_ANSWERED, UNABLE, Terms, follow, new_desk
 from paretoguard.engine.outstanding import FAULTY
 from paretoguard.errors import ProblemError, SampleError, SettingsError
 from paretoguard.problem.noise import Exact
@@ -29,7 +29,7 @@ from paretoguard.verdict.reasons import explain, rehearse, since
 from paretoguard.verdict.snapshot import Snapshot, snapshot, unvarying
 from paretoguard.vocabulary import STATUSES
 
-MOST_AT_ONCE = 1_000_000  # tickets
+_MOST_AT_ONCE = 1_000_000  # tickets
 PAIRS_PER_RESULT = 1000  # of arms: so many comparisons after each result, on average, to see what is certain
 
 
@@ -70,7 +70,7 @@ class Session:
     @property
     def answered(self) -> bool:
         """True if the stopping rule was met at the last look."""
-        return bool(self._desk.tally[ANSWERED])
+        return bool(self._desk.tally[IS_ANSWERED])
 
     @property
     def spent(self) -> bool:
@@ -109,7 +109,7 @@ class Session:
         """Return the arm that `ask` would give; None if there is none. Nothing is asked for."""
         if self._preview is None:
             desk = self._desk
-            arrays = (desk.engine.words, desk.queue, desk.tally[:ANSWERED])
+            arrays = (desk.engine.words, desk.queue, desk.tally[:IS_ANSWERED])
             before = [array.copy() for array in arrays]
             self._preview = self._choose(1), (arrays, before)
         return next((self.problem.arms[place] for place in self._preview[0]), None)
@@ -132,7 +132,7 @@ class Session:
             (places, _), self._preview = self._preview, None
             return places
         self._take_back()
-        wanted = min(wanted, self._room(), MOST_AT_ONCE)
+        wanted = min(wanted, self._room(), _MOST_AT_ONCE)
         if wanted == 0:
             return []
         self._steps.choose(wanted)

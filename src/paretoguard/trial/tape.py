@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy import float64, int64
 
-from paretoguard.engine.asktell import ARM, ASKED, CHOOSE, COUNT, DECIDE, DROP, LAST, SETTLE, UNASKED, Tape
+from paretoguard.engine.asktell import ASK, ASKED_ARM, CHOOSE, COUNT, DECIDE, DROP, LAST, SETTLE, UNASK, Tape
 from paretoguard.errors import ProblemError
 from paretoguard.numeric import Floats
 
@@ -28,14 +28,14 @@ class Steps:
         self._longest = max(self._longest, wanted)
 
     def asked(self, places: Sequence[int]) -> None:
-        self._steps.extend((ASKED, len(places), *(step for place in places for step in (ARM, place))))
+        self._steps.extend((ASK, len(places), *(step for place in places for step in (ASKED_ARM, place))))
         self._longest = max(self._longest, len(places))
 
     def drop(self, place: int) -> None:
         self._steps.extend((DROP, place))
 
     def unasked(self, place: int) -> None:
-        self._steps.extend((UNASKED, place))
+        self._steps.extend((UNASK, place))
 
     def count(self, place: int, rows: Sequence[Any]) -> None:
         """Add results of an arm that count now."""

@@ -29,6 +29,7 @@ import numpy as np
 from numpy import int64
 
 from paretoguard.algorithms.algorithm import Algorithm
+from paretoguard.algorithms.game.learner import AdaHedge, new_adahedge, take_gains, weigh_arms
 from paretoguard.compiler.jit import inner
 from paretoguard.engine.arrays import ProblemArrays
 from paretoguard.engine.questions import answer, choose, select
@@ -53,11 +54,8 @@ class GameMemory(NamedTuple):
     test: int
     by_arm: bool
     when: Integers  # [4] results at the last step, response and test; and whether that test stopped
-    weights: Floats  # [K] w
-    total: Floats  # [K] gains so far
-    gap: Floats  # [1] AdaHedge's mixability gaps so far
+    learner: AdaHedge
     counts: Floats  # [K] scratch
-    gains: Floats  # [K] scratch
     tail: Floats  # [KNOTS] the part of the bonus with C_G, evenly in log t
     found: Alternative
 
@@ -96,11 +94,8 @@ class Game(Algorithm):
             test=self.test,
             by_arm=self.bonus == "arm",
             when=np.zeros(4, dtype=int64),
-            weights=np.full(K, 1.0 / K),
-            total=np.zeros(K),
-            gap=np.zeros(1),
+            learner=new_adahedge(K),
             counts=np.zeros(K),
-            gains=np.zeros(K),
             tail=np.array(tail),
             found=alternative(K, d, problem.region.A.shape[0]),
         )
@@ -138,8 +133,9 @@ def _learn(memory: GameMemory, view: View) -> None:
     """Take the learner's weights, and let it see what each arm would have told of the nearest other answer."""
     problem, state = view.problem, view.state
     K = problem.arms
-    _weigh_arms(memory)
-    nearest(problem.region, state.means, state.optimal, memory.weights, memory.found)
+    learner = memory.learner
+    weigh_arms(learner)
+    nearest(problem.region, state.means, state.optimal, learner.weights, memory.found)
     t = float(pulls_so_far(view))
     tail = _tail(memory, t)
     for i in range(K):
@@ -148,44 +144,8 @@ def _learn(memory: GameMemory, view: View) -> None:
         else:
             level = tail + 2.0 * K * problem.noisy * math.log(4.0 + math.log(max(1.0, t * t / K)))
         gain = math.sqrt(2.0 * memory.found.half[i]) + math.sqrt(2.0 * level / state.counts[i])
-        memory.gains[i] = gain * gain
-    _see(memory)
-
-
-@inner
-def _weigh_arms(memory: GameMemory) -> None:
-    """AdaHedge: proportional to exp(eta total), eta = log K / gap; before any gap, the best so far alike."""
-    K = memory.total.shape[0]
-    best, whole = -math.inf, 0.0
-    for i in range(K):
-        best = max(best, memory.total[i])
-    for i in range(K):
-        if memory.gap[0] > 0.0:
-            memory.weights[i] = math.exp(math.log(float(K)) / memory.gap[0] * (memory.total[i] - best))
-        else:
-            memory.weights[i] = 1.0 if memory.total[i] == best else 0.0
-        whole += memory.weights[i]
-    for i in range(K):
-        memory.weights[i] /= whole
-
-
-@inner
-def _see(memory: GameMemory) -> None:
-    """Add the gains, and the gap between the mean gain and its exponential mean."""
-    K = memory.total.shape[0]
-    most, mean, mixed = -math.inf, 0.0, 0.0
-    for i in range(K):
-        if memory.weights[i] > 0.0:
-            most = max(most, memory.gains[i])
-    for i in range(K):
-        mean += memory.weights[i] * memory.gains[i]
-        memory.total[i] += memory.gains[i]
-    if memory.gap[0] > 0.0 and K > 1:
-        rate = math.log(float(K)) / memory.gap[0]
-        for i in range(K):
-            mixed += memory.weights[i] * math.exp(rate * (memory.gains[i] - most))
-        most += math.log(mixed) / rate
-    memory.gap[0] += max(0.0, most - mean)
+        learner.gains[i] = gain * gain
+    take_gains(learner)
 
 
 @inner
@@ -203,7 +163,7 @@ def _select(memory: GameMemory, view: View) -> int:
     u = draw_for_decision(view)
     arm, reached = view.problem.arms - 1, 0.0
     for i in range(view.problem.arms):
-        reached += memory.weights[i]
+        reached += memory.learner.weights[i]
         if u < reached:
             arm = i
             break
