@@ -1,4 +1,4 @@
-"""CPU seconds of a first use, with nothing on disk: with the shortened passes of `compiler/numba_pipeline.py`, and without.
+"""CPU seconds of a first use with nothing on disk: with `compiler/numba_pipeline.py`, and with numba as it is.
 
     python benchmarks/first_compile.py
 

@@ -15,15 +15,12 @@ from unittest import mock
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, settings
-from hypothesis import strategies as st
+from hypothesis import HealthCheck, settings, strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
 
 import paretoguard as pg
 from paretoguard import reference
-from paretoguard.experiment import experiment as experiment_module
-from paretoguard.experiment import ledger_state as fold_module
-from paretoguard.experiment import transfer
+from paretoguard.experiment import experiment as experiment_module, ledger_state as fold_module, transfer
 from paretoguard.experiment.audit import audit, counted, verify
 from paretoguard.experiment.events import START, Draft, Entry, Event, chain, first_break, seal
 from paretoguard.experiment.experiment import Experiment

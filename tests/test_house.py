@@ -1,6 +1,7 @@
-"""The tree is the map: a module's name and a public name stand for one thing, and CONTRIBUTING shows the rooms."""
+"""The tree is the map: a module's name and a public name stand for one thing, and the documents show what there is."""
 
 import ast
+import re
 import subprocess
 import sys
 from collections import defaultdict
@@ -10,6 +11,9 @@ from pathlib import Path
 ROOT = Path(__file__).parent.parent
 PACKAGE = ROOT / "src" / "paretoguard"
 OF_ONE_SHAPE = {"papers", "reference", "cli"}  # a script for each result, a twin of the engine, a file for each command
+TWICE = {"load"}  # pg.load and pg.instances.load are public names
+DOCUMENTS = [*ROOT.glob("*.md"), *ROOT.glob("docs/*.md")]
+FILE = re.compile(r"`((?:[a-z_]+/)*[a-z_]+\.(?:py|md|toml))`")
 
 
 def _modules() -> Iterator[Path]:
@@ -47,4 +51,38 @@ def test_a_public_name_is_defined_in_one_module() -> None:
     for path in _modules():
         for name in _defined(path):
             places[name].add(str(path.relative_to(PACKAGE)))
-    assert {name: found for name, found in places.items() if len(found) > 1} == {}
+    assert {name: found for name, found in places.items() if len(found) > 1 and name not in TWICE} == {}
+
+
+def _has(document: Path, named: str) -> bool:
+    return any(
+        (folder / named).exists() for folder in (ROOT, PACKAGE, document.parent, ROOT / "docs", ROOT / "examples")
+    )
+
+
+def test_documents_name_files_that_there_are() -> None:
+    texts = {
+        document: document.read_text() for document in DOCUMENTS if document.name not in ("CHANGELOG.md", "race.md")
+    }
+    missing = [
+        (document.name, named)
+        for document, text in texts.items()
+        for named in FILE.findall(text)
+        if "/" in named and not _has(document, named)
+    ]
+    assert missing == []
+
+
+def _imported(path: Path) -> int:
+    """Return how many names of the package a module imports, not counting `pg` itself."""
+    froms = [node for node in ast.walk(ast.parse(path.read_text())) if isinstance(node, ast.ImportFrom)]
+    return sum(len(node.names) for node in froms if (node.module or "").startswith("paretoguard"))
+
+
+def test_contributing_says_how_many_names_an_algorithm_imports() -> None:
+    text = " ".join((ROOT / "CONTRIBUTING.md").read_text().split())
+    counts = [int(found) for found in re.findall(r"imports (\d+) ", text)]
+    assert counts == [
+        _imported(PACKAGE / "algorithms" / "uniform.py"),
+        _imported(ROOT / "examples" / "extending" / "one_by_one.py"),
+    ]

@@ -26,9 +26,7 @@ from paretoguard.problem import STATUSES
 from paretoguard.verdict.missing import open_claims
 from paretoguard.verdict.result import Missing, Verdict, show, show_least
 from paretoguard.verdict.snapshot import Snapshot, possible_slack, still, tightest
-from paretoguard.vocabulary import DOMINATED as DOMINATED_CODE
-from paretoguard.vocabulary import INFEASIBLE as INFEASIBLE_CODE
-from paretoguard.vocabulary import OPTIMAL as OPTIMAL_CODE
+from paretoguard.vocabulary import DOMINATED as DOMINATED_CODE, INFEASIBLE as INFEASIBLE_CODE, OPTIMAL as OPTIMAL_CODE
 
 SCALE = "a scale to go by"  # what an arm of unknown scale lacks first
 
