@@ -10,8 +10,9 @@ from hypothesis import given, settings, strategies as st
 from numpy.typing import NDArray
 
 from paretoguard.errors import ProblemError
-from paretoguard.problem import STATUSES, Problem, truth
+from paretoguard.problem import Problem, truth
 from paretoguard.problem.noise import Exact, Gaussian
+from paretoguard.vocabulary import STATUSES
 
 Floats = NDArray[np.float64]
 Case = tuple[Problem, list[list[float]]]

@@ -11,8 +11,9 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 from paretoguard.errors import ConstraintError, ProblemError
-from paretoguard.problem import STATUSES, Instance, Problem
+from paretoguard.problem import Instance, Problem
 from paretoguard.problem.noise import Bernoulli, Bounded, Exact, Gaussian, Noise, SubGaussian, Unknown
+from paretoguard.vocabulary import STATUSES
 
 DOSES: dict[str, Any] = {
     "objectives": {"efficacy": "max", "harm": "min"},

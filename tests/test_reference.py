@@ -13,12 +13,12 @@ from paretoguard.engine.draws import key
 from paretoguard.engine.loop import observe_result, settle_now
 from paretoguard.engine.state import new_state
 from paretoguard.engine.view import View
-from paretoguard.problem import STATUSES
 from paretoguard.reference import audit, statuses
 from paretoguard.reference.claims import Claims
 from paretoguard.reference.kinds import evidence_of
 from paretoguard.reference.units import in_deviations
 from paretoguard.trial import promises, registry
+from paretoguard.vocabulary import STATUSES
 from random_problems import correlated_instance, random_instance, wide_front, with_unknown_scales
 from test_twin import twin_problem
 from twin import Twin, play

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Protocol
 from paretoguard.cli.layout import needed, slim, without
 from paretoguard.cli.verdicts import WHY, narrowed
 from paretoguard.trial.trial import Trial
-from paretoguard.verdict import COLOURS, UNDECIDED, Result
+from paretoguard.verdict import COLOURS, Result
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -126,7 +126,7 @@ def table_of(result: Result, console: "Console", caption: str) -> "Table":
     below = math.ceil(1.2 * len(caption) / min(needed(rows), console.width))  # lines: words do not fill them
     order, room = list(range(len(rows))), max(console.height - 5 - below, 3)
     if len(rows) > room:
-        order.sort(key=lambda place: verdicts[place].status != UNDECIDED)
+        order.sort(key=lambda place: verdicts[place].status != "undecided")
     shown = order[:room]
     more = (
         f"; {len(rows) - len(shown)} more arm{'' if len(rows) - len(shown) == 1 else 's'}"

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any
 from paretoguard.cli.live import compiling, status_line, table_of, watching
 from paretoguard.cli.storage import race_place
 from paretoguard.errors import StorageError
-from paretoguard.verdict import UNDECIDED
 
 try:
     import fcntl
@@ -70,7 +69,7 @@ def drive(
                 interrupted = True
             result = race.result()
         experiment.close()
-    if interrupted and ties and any(verdict.status == UNDECIDED for verdict in result.verdicts.values()):
+    if interrupted and ties and any(verdict.status == "undecided" for verdict in result.verdicts.values()):
         console.print(f"note: {ties}; {_TO_END}", soft_wrap=True)
     more: dict[str, Any] = {"name": experiment.name, "ledger": place, "jobs": race.jobs, "stuck": race.stuck or None}
     if plan.recorded is not None:

@@ -12,7 +12,6 @@ from paretoguard.errors import LedgerError, SettingsError
 from paretoguard.experiment.events import ASKED, CREATED, RETRACTED, STOPPED, TOLD, Entry, Event, first_break
 from paretoguard.experiment.experiment import Experiment
 from paretoguard.experiment.storage import Storage
-from paretoguard.verdict import UNDECIDED
 
 
 class Audit(NamedTuple):
@@ -94,7 +93,7 @@ def _of_claims(experiment: Experiment, entries: list[Entry], whole: str) -> Audi
 
 
 def _decided(statuses: Mapping[str, str]) -> dict[str, str]:
-    return {arm: status for arm, status in statuses.items() if status != UNDECIDED}
+    return {arm: status for arm, status in statuses.items() if status != "undecided"}
 
 
 def _recorded(entries: Iterable[Entry]) -> dict[int, dict[str, str]]:

@@ -25,10 +25,11 @@ from paretoguard.experiment.events import (
 )  # fmt: skip
 from paretoguard.experiment.keys import NEEDED, check_keys
 from paretoguard.files.problem_file import loads
-from paretoguard.problem import STATUSES, Problem
+from paretoguard.problem import Problem
 from paretoguard.trial.session import Session
 from paretoguard.trial.setup import Setup
 from paretoguard.trial.tickets import Ticket
+from paretoguard.vocabulary import STATUSES
 
 LONG = 2_000  # events; from here on the engine works them in at once
 OPEN, LATE, COMPLETE, WITHDRAWN = "open", "expired", "complete", "retracted"

@@ -26,16 +26,12 @@ from os import PathLike
 from pathlib import Path
 from typing import Any
 
-from numpy import float64
-from numpy.typing import NDArray
-
 from paretoguard.errors import FileError, ProblemError
 from paretoguard.files.metrics import assumed_noise, check_constrained, is_steady, read_formulas
+from paretoguard.numeric import Floats
 from paretoguard.problem import Instance, Problem
 from paretoguard.problem.names import suggestion
 from paretoguard.problem.noise import Gaussian, Noise, finite_number
-
-Floats = NDArray[float64]
 
 SETTINGS: dict[str, tuple[type, ...]] = {
     "delta": (float, int),

@@ -18,7 +18,7 @@ from paretoguard.problem.noise import Noise
 from paretoguard.race.ledger_notes import Failures, Run, read_failures, read_runs
 from paretoguard.simulation.trace import Growth, growth
 from paretoguard.trial.setup import Setup
-from paretoguard.verdict import MARKS, UNDECIDED, Result, Verdict, show, show_interval
+from paretoguard.verdict import MARKS, Result, Verdict, show, show_interval
 from paretoguard.version import __version__
 from paretoguard.vocabulary import ASYMPTOTIC, FINITE_SAMPLE, HEURISTIC
 
@@ -233,7 +233,9 @@ def answers(facts: Facts) -> list[dict[str, str]]:
 
 def unfixed(facts: Facts) -> str:
     """What a dash means under "since sample", where an arm that is not undecided has one; else nothing."""
-    decided = [verdict for verdict in facts.verdicts if verdict.status != UNDECIDED and verdict.arm not in facts.since]
+    decided = [
+        verdict for verdict in facts.verdicts if verdict.status != "undecided" and verdict.arm not in facts.since
+    ]
     if not decided:
         return ""
     if facts.result.guarantee in (HEURISTIC, CHANGED):

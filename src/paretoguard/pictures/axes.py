@@ -5,13 +5,11 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
-from numpy import float64
-from numpy.typing import NDArray
 
+from paretoguard.numeric import Floats
 from paretoguard.problem import Problem
-from paretoguard.verdict import OPTIMAL, UNDECIDED, Verdict
+from paretoguard.verdict import Verdict
 
-Floats = NDArray[float64]
 REACH = 0.75  # how far beyond the means, in spans, a confidence limit or a bound may stretch the axis
 PADDING = 0.07
 
@@ -34,8 +32,8 @@ def axis(problem: Problem, verdicts: Sequence[Verdict], name: str) -> Axis:
     """
     place = list(problem.objectives).index(name)
     means = np.array([verdict.mean[name] for verdict in verdicts])
-    kept = _limits([verdict for verdict in verdicts if verdict.status in (OPTIMAL, UNDECIDED)], name)
-    out = _limits([verdict for verdict in verdicts if verdict.status not in (OPTIMAL, UNDECIDED)], name)
+    kept = _limits([verdict for verdict in verdicts if verdict.status in ("optimal", "undecided")], name)
+    out = _limits([verdict for verdict in verdicts if verdict.status not in ("optimal", "undecided")], name)
     low, high = _range(means, kept, np.concatenate([out, _bounds(problem, place)]))
     support_low, support_high = problem.noise[name].support
     room = 0.03 * (high - low)

@@ -3,9 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from numpy import float64
-from numpy.typing import NDArray
-
+from paretoguard.numeric import Floats
 from paretoguard.pictures.palette import HALO, LINE
 from paretoguard.pictures.regions import HalfPlane, View, boundary
 from paretoguard.pictures.text_placement import Box, place_along, stroke
@@ -14,7 +12,6 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.backends.backend_agg import RendererAgg
 
-Floats = NDArray[float64]
 FONT = 8.0
 
 

@@ -8,9 +8,8 @@ from numpy.typing import NDArray
 
 from paretoguard.pictures.palette import HALO, ORDER, line_style
 from paretoguard.pictures.text_placement import short
-from paretoguard.problem import STATUSES
 from paretoguard.simulation.trace import Growth
-from paretoguard.verdict import OPTIMAL
+from paretoguard.vocabulary import STATUSES
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -83,7 +82,7 @@ def _write_name(
         ha="right" if left else "left",
         va="center",
         fontsize=7.5,
-        fontweight="bold" if STATUSES[trace.answer[arm]] == OPTIMAL else "normal",
+        fontweight="bold" if STATUSES[trace.answer[arm]] == "optimal" else "normal",
         color="#222222",
         parse_math=False,
         zorder=5,

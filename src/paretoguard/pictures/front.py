@@ -16,7 +16,7 @@ from paretoguard.pictures.regions import half_planes
 from paretoguard.pictures.rows import draw_rows, write_bounds
 from paretoguard.problem import Problem
 from paretoguard.problem.names import suggestion
-from paretoguard.verdict import ACROSS, UNDECIDED, Result, Verdict, crossed
+from paretoguard.verdict import ACROSS, Result, Verdict, crossed
 
 if TYPE_CHECKING:
     from matplotlib.backends.backend_agg import RendererAgg
@@ -178,9 +178,9 @@ def _title(result: Result, longest: int) -> str:
     found = ", ".join(result.pareto)
     if len(found) > longest // 2:
         found = f"{len(result.pareto)} of {len(statuses)} arms"
-    if UNDECIDED not in statuses:
+    if "undecided" not in statuses:
         return f"Best trade-offs: {found}"
-    return f"Certain so far: {found or 'no arm'}; undecided: {statuses.count(UNDECIDED)} of {len(statuses)} arms"
+    return f"Certain so far: {found or 'no arm'}; undecided: {statuses.count('undecided')} of {len(statuses)} arms"
 
 
 def _remarks(result: Result, problem: Problem, axes: list[Axis], elsewhere: Sequence[str] = ()) -> list[str]:

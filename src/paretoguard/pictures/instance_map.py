@@ -5,22 +5,20 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy import float64
-from numpy.typing import NDArray
 
+from paretoguard.numeric import Floats
 from paretoguard.pictures.axes import PADDING, Axis, axis
 from paretoguard.pictures.palette import FEASIBLE, LINE, LOOKS, ORDER, QUIET, mark_styles
 from paretoguard.pictures.panels import Panel, draw, name_text
 from paretoguard.pictures.solids import corners, faces
 from paretoguard.pictures.text_placement import POINTS_PER_INCH, Box, place_names
 from paretoguard.problem import Instance
-from paretoguard.verdict import DOMINATED, INFEASIBLE, OPTIMAL, Verdict
+from paretoguard.verdict import Verdict
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.backends.backend_agg import RendererAgg
 
-Floats = NDArray[float64]
 ANGLES = {"elev": 20.0, "azim": 28.0}  # from where a solid is seen
 
 
@@ -29,7 +27,7 @@ def true_verdicts(instance: Instance) -> list[Verdict]:
     truth, names = instance.truth(), list(instance.problem.objectives)
     verdicts = []
     for i, arm in enumerate(instance.problem.arms):
-        status = OPTIMAL if truth.is_pareto[i] else DOMINATED if truth.is_feasible[i] else INFEASIBLE
+        status = "optimal" if truth.is_pareto[i] else "dominated" if truth.is_feasible[i] else "infeasible"
         mean = dict(zip(names, instance.means[i].tolist(), strict=True))
         verdicts.append(Verdict(arm, status, "", "", 1, mean, mean, mean))
     return verdicts

@@ -2,8 +2,6 @@
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from paretoguard.verdict import DOMINATED, INFEASIBLE, OPTIMAL, UNDECIDED
-
 if TYPE_CHECKING:
     from matplotlib.colors import Colormap
 
@@ -19,23 +17,28 @@ class Look(NamedTuple):
 
 # Colours of Okabe & Ito (2008). Filled star, hollow triangle, cross, hollow circle: no two alike in grey.
 LOOKS = {
-    OPTIMAL: Look("#009E73", "*", 14.0, "#009E73"),
-    DOMINATED: Look("#0072B2", "v", 8.0, "white"),
-    INFEASIBLE: Look("#D55E00", "X", 8.5, "#D55E00"),
-    UNDECIDED: Look("#4D4D4D", "o", 8.0, "white"),
+    "optimal": Look("#009E73", "*", 14.0, "#009E73"),
+    "dominated": Look("#0072B2", "v", 8.0, "white"),
+    "infeasible": Look("#D55E00", "X", 8.5, "#D55E00"),
+    "undecided": Look("#4D4D4D", "o", 8.0, "white"),
 }
 SERIES = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00", "#000000")  # for algorithms
 FEASIBLE = "#E3EEE8"
 LINE = "#3C4A43"  # boundaries of constraints
 QUIET = "#5F5F5F"  # captions and notes
 HALO = "#FFFFFFD0"  # around words, so that lines do not run through them
-ORDER = {DOMINATED: 0, INFEASIBLE: 1, UNDECIDED: 2, OPTIMAL: 3}  # what matters most is drawn last and named first
+ORDER = {
+    "dominated": 0,
+    "infeasible": 1,
+    "undecided": 2,
+    "optimal": 3,
+}  # what matters most is drawn last and named first
 
 _LINES: dict[str, tuple[float, Any]] = {
-    OPTIMAL: (1.6, "solid"),
-    DOMINATED: (1.1, (0, (5, 2))),
-    INFEASIBLE: (1.1, (0, (1, 1.4))),
-    UNDECIDED: (1.1, (0, (6, 2, 1, 2))),
+    "optimal": (1.6, "solid"),
+    "dominated": (1.1, (0, (5, 2))),
+    "infeasible": (1.1, (0, (1, 1.4))),
+    "undecided": (1.1, (0, (6, 2, 1, 2))),
 }
 
 
@@ -56,7 +59,7 @@ def shades() -> "Colormap":
 
 def outline(status: str, strength: float = 1.0) -> dict[str, Any]:
     """How the edge of a confidence box looks."""
-    dashes = (0, (3, 2)) if status == UNDECIDED else "solid"
+    dashes = (0, (3, 2)) if status == "undecided" else "solid"
     return {"edgecolor": LOOKS[status].colour, "linewidth": 0.9, "linestyle": dashes, "alpha": 0.75 * strength}
 
 
@@ -72,7 +75,7 @@ def mark_styles(status: str) -> list[dict[str, Any]]:
         "markeredgecolor": "white" if filled else look.colour,
         "markeredgewidth": 0.7 if filled else 1.4,
     }
-    if status != UNDECIDED:
+    if status != "undecided":
         return [mark]
     return [mark, {"linestyle": "none", "marker": "$?$", "markersize": 4, "color": look.colour, "markeredgewidth": 0.4}]
 

@@ -6,23 +6,21 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy import float64
-from numpy.typing import NDArray
 
+from paretoguard.numeric import Floats
 from paretoguard.pictures.axes import Axis
 from paretoguard.pictures.constraint_lines import draw_lines, lines_in_view, obstacles, write_lines
 from paretoguard.pictures.palette import FEASIBLE, HALO, LOOKS, ORDER, QUIET, mark_styles, outline
 from paretoguard.pictures.regions import View, feasible_polygon, half_planes
 from paretoguard.pictures.text_placement import POINTS_PER_INCH, Box, place_names, sides, stroke
 from paretoguard.problem import Problem
-from paretoguard.verdict import OPTIMAL, Verdict
+from paretoguard.verdict import Verdict
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.backends.backend_agg import RendererAgg
     from matplotlib.text import Annotation
 
-Floats = NDArray[float64]
 MANY = 10  # with more arms than this, boxes are drawn fainter
 CROWDED, NAMED = 0.08, 30  # the largest share of the axes that names may take, and how many there may be
 MOST_LAYERS = 2.0  # of boxes on top of each other, on average: with more, nobody sees whose box is whose
@@ -116,7 +114,7 @@ def _draw_boxes(panel: Panel) -> None:
             height,
             fill=False,
             zorder=zorder,
-            **outline(verdict.status, 1.0 if verdict.status == OPTIMAL else max(faint, 0.3)),
+            **outline(verdict.status, 1.0 if verdict.status == "optimal" else max(faint, 0.3)),
         )
         for patch in (fill, edge):
             panel.axes.add_patch(patch)
@@ -182,7 +180,7 @@ def _write_names(panel: Panel, renderer: "RendererAgg", taken: list[Box]) -> Non
         new = [_name(panel, verdict) for verdict in panel.verdicts if verdict.status == status]
         extents = [text.get_window_extent(renderer) for text in new]
         room -= sum(extent.width * extent.height for extent in extents)
-        if len(texts) + len(new) > NAMED or (room < 0 and status != OPTIMAL):
+        if len(texts) + len(new) > NAMED or (room < 0 and status != "optimal"):
             for text in new:
                 text.remove()
             break
@@ -203,7 +201,7 @@ def name_text(axes: "Axes", verdict: Verdict, point: tuple[float, float]) -> "An
     """The name of an arm, at its point until a place is found for it."""
     from matplotlib.patheffects import withStroke
 
-    weight = "bold" if verdict.status == OPTIMAL else "normal"
+    weight = "bold" if verdict.status == "optimal" else "normal"
     text = axes.annotate(verdict.arm, point, (0, 0), textcoords="offset points", parse_math=False, zorder=5)
     text.set(fontsize=FONT, fontweight=weight, color="#222222", in_layout=False)
     text.set_path_effects([withStroke(linewidth=2, foreground=HALO)])

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from paretoguard.pictures.palette import LOOKS, QUIET, small_marks
 from paretoguard.pictures.text_placement import short
-from paretoguard.verdict import OPTIMAL, Verdict
+from paretoguard.verdict import Verdict
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -56,7 +56,7 @@ def write_shares(axes: "Axes", verdicts: Sequence[Verdict], renderer: "RendererA
         for words in (f"{verdict.arm}  {pulls:,} ({share})", f"{name}  {share}", name, share, ""):
             text = axes.annotate(words, (left, 0.47), (MARK + GAP, 0), textcoords="offset points", parse_math=False)
             text.set(fontsize=FONT, va="center", color="#222222", in_layout=False)
-            text.set_fontweight("bold" if verdict.status == OPTIMAL else "normal")
+            text.set_fontweight("bold" if verdict.status == "optimal" else "normal")
             if not words or text.get_window_extent(renderer).width + (MARK + 2 * GAP) * point <= end - start:
                 break
             text.remove()

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from paretoguard.pictures.palette import QUIET, shades
 from paretoguard.pictures.text_placement import short
 from paretoguard.problem import Instance
-from paretoguard.verdict import DOMINATED, INFEASIBLE, MARKS, OPTIMAL
+from paretoguard.verdict import MARKS
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -64,7 +64,7 @@ def pull_table(instance: Instance, rows: Sequence[str], pulls: Sequence[NDArray[
 
 def _true_mark(instance: Instance, arm: int) -> str:
     truth = instance.truth()
-    status = OPTIMAL if truth.is_pareto[arm] else DOMINATED if truth.is_feasible[arm] else INFEASIBLE
+    status = "optimal" if truth.is_pareto[arm] else "dominated" if truth.is_feasible[arm] else "infeasible"
     return MARKS[status]
 
 

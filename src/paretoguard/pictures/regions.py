@@ -4,12 +4,9 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
-from numpy import float64
-from numpy.typing import NDArray
 
+from paretoguard.numeric import Floats
 from paretoguard.problem.constraints import Constraint
-
-Floats = NDArray[float64]
 
 
 class View(NamedTuple):

@@ -14,7 +14,7 @@ from paretoguard.pictures.panels import FONT, draw_marks
 from paretoguard.pictures.regions import View, feasible_polygon, half_planes
 from paretoguard.pictures.text_placement import Box
 from paretoguard.problem import Problem
-from paretoguard.verdict import OPTIMAL, UNDECIDED, Verdict
+from paretoguard.verdict import Verdict
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -33,14 +33,14 @@ def draw_rows(axes: "Axes", x: Axis, verdicts: Sequence[Verdict], problem: Probl
     draw_lines(axes, lines_in_view(planes, view))
     heights = _heights(verdicts)
     for height, verdict in zip(heights, verdicts, strict=True):
-        style = (0, (3, 2)) if verdict.status == UNDECIDED else "solid"
+        style = (0, (3, 2)) if verdict.status == "undecided" else "solid"
         colour = LOOKS[verdict.status].colour
         axes.plot(_interval(x, verdict), [height] * 2, color=colour, linewidth=1.6, linestyle=style, zorder=2)
     means = [verdict.mean[x.name] for verdict in verdicts]
     draw_marks(axes, np.column_stack([means, heights]), verdicts)
     axes.set_yticks(heights, [verdict.arm for verdict in verdicts], fontsize=FONT)
     for label, verdict in zip(axes.get_yticklabels(), verdicts, strict=True):
-        label.set(parse_math=False, fontweight="bold" if verdict.status == OPTIMAL else "normal", color="#222222")
+        label.set(parse_math=False, fontweight="bold" if verdict.status == "optimal" else "normal", color="#222222")
     axes.tick_params(axis="y", length=0)
     axes.spines["left"].set_visible(False)
 

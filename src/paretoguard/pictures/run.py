@@ -13,8 +13,8 @@ from paretoguard.pictures.evidence_lines import draw_lines
 from paretoguard.pictures.legend import add_legend
 from paretoguard.pictures.palette import LOOKS, QUIET, line_style, shades, small_marks
 from paretoguard.pictures.strips import draw_strips, shown_arms
-from paretoguard.problem import STATUSES
 from paretoguard.simulation.trace import Growth, Trace
+from paretoguard.vocabulary import STATUSES
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

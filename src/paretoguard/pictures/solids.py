@@ -4,11 +4,10 @@ from collections.abc import Sequence
 
 import numpy as np
 from numpy import float64
-from numpy.typing import NDArray
 
+from paretoguard.numeric import Floats
 from paretoguard.problem import Problem
 
-Floats = NDArray[float64]
 NEAR = 1e-9
 
 

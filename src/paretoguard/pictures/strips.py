@@ -9,10 +9,8 @@ from numpy.typing import NDArray
 
 from paretoguard.pictures.palette import QUIET, shades, small_marks
 from paretoguard.pictures.text_placement import short
-from paretoguard.problem import STATUSES
 from paretoguard.simulation.trace import Growth
-from paretoguard.verdict import OPTIMAL
-from paretoguard.vocabulary import OPTIMAL as OPTIMAL_CODE
+from paretoguard.vocabulary import OPTIMAL, STATUSES
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -26,7 +24,7 @@ def shown_arms(alike: Sequence[Growth], most: int) -> NDArray[int64]:
     Optimal ones come first, then those with the largest share of the samples in any trace.
     """
     shares = np.max([one.pulls[-1] / one.samples[-1] for one in alike], axis=0)
-    optimal = np.any([one.answer == OPTIMAL_CODE for one in alike], axis=0)
+    optimal = np.any([one.answer == OPTIMAL for one in alike], axis=0)
     return np.sort(np.lexsort((-shares, ~optimal))[:most]).astype(int64)
 
 
@@ -57,7 +55,7 @@ def draw_strips(axes: "Axes", trace: Growth, arms: NDArray[int64]) -> None:
     names = trace.arms
     axes.set_yticks(heights, [short(names[arm]) for arm in arms], fontsize=8)
     for label, arm in zip(axes.get_yticklabels(), arms, strict=True):
-        weight = "bold" if STATUSES[trace.answer[arm]] == OPTIMAL else "normal"
+        weight = "bold" if STATUSES[trace.answer[arm]] == "optimal" else "normal"
         label.set(parse_math=False, fontweight=weight, color="#222222")
     axes.tick_params(axis="y", length=0)
     for side in axes.spines.values():

@@ -9,9 +9,8 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy import float64
-from numpy.typing import NDArray
 
-Floats = NDArray[float64]
+from paretoguard.numeric import Floats
 
 POINTS_PER_INCH = 72.0
 DIRECTIONS = ((1, 0), (1, 1), (1, -1), (-1, 0), (-1, 1), (-1, -1), (0, 1), (0, -1))

@@ -7,9 +7,8 @@ units of the objectives, and a contradiction counts from a relative size of `REL
 
 import numpy as np
 from numpy import float64
-from numpy.typing import NDArray
 
-Floats = NDArray[float64]
+from paretoguard.numeric import Floats
 
 RELATIVE = 1e-9
 LARGE = 1e150  # sizes beyond this, or below its inverse, are not divided by: that could overflow

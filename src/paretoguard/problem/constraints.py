@@ -11,15 +11,15 @@ from typing import Any
 
 import numpy as np
 from numpy import float64
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from paretoguard.errors import ProblemError
+from paretoguard.numeric import Floats
 from paretoguard.problem.consistency import RELATIVE, clash, greatest, implied, row_sizes
 from paretoguard.problem.grammar import number, parse, render
 from paretoguard.problem.names import check_names
 from paretoguard.problem.noise import Noise
 
-Floats = NDArray[float64]
 Given = Sequence[str] | Mapping[str, str] | tuple[ArrayLike, ArrayLike]
 
 

@@ -5,14 +5,12 @@ from typing import Any
 
 import numpy as np
 from numpy import float64
-from numpy.typing import NDArray
 
 from paretoguard.errors import ProblemError
+from paretoguard.numeric import Floats
 from paretoguard.problem.names import check_names, listed, suggestion
 from paretoguard.problem.noise import Gaussian, Noise, finite_number
 from paretoguard.problem.units import Dependence, correlation
-
-Floats = NDArray[float64]
 
 GUARD = "guard"  # for constraints only: it does not count in dominance
 SIGNS = {"max": 1.0, "min": -1.0, GUARD: 0.0}

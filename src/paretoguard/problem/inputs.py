@@ -8,11 +8,11 @@ from numpy import float64
 from numpy.typing import ArrayLike, NDArray
 
 from paretoguard.errors import ProblemError
+from paretoguard.numeric import Floats
 from paretoguard.problem.names import listed, suggestion
 from paretoguard.problem.noise import Noise, finite_number
-from paretoguard.problem.truth import STATUSES
+from paretoguard.vocabulary import STATUSES
 
-Floats = NDArray[float64]
 Means = ArrayLike | Mapping[str, Mapping[str, float]]
 
 LARGEST = 1e140  # of a measurement, in standard deviations: sums and squares must not overflow

@@ -12,11 +12,12 @@ from types import MappingProxyType
 from typing import Any
 
 import numpy as np
-from numpy import bool_, float64
+from numpy import bool_
 from numpy.typing import ArrayLike, NDArray
 
 from paretoguard.engine.arrays import ProblemArrays
 from paretoguard.errors import ProblemError
+from paretoguard.numeric import Floats
 from paretoguard.problem.constraints import (
     Constraint,
     Given,
@@ -49,8 +50,6 @@ from paretoguard.problem.inputs import (
 from paretoguard.problem.names import listed, suggestion
 from paretoguard.problem.noise import Noise
 from paretoguard.problem.truth import (
-    STATUSES,
-    TASKS,
     Case,
     Truth,
     breaches,
@@ -59,10 +58,9 @@ from paretoguard.problem.truth import (
     wrong_answers,
 )
 from paretoguard.problem.units import Dependence, EngineRow, Units, to_engine
+from paretoguard.vocabulary import TASKS
 
-__all__ = ["STATUSES", "TASKS", "EngineRow", "Instance", "Problem", "Truth"]
-
-Floats = NDArray[float64]
+__all__ = ["EngineRow", "Instance", "Problem", "Truth"]
 
 
 @dataclass(frozen=True, init=False, eq=False, repr=False)

@@ -9,15 +9,13 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 import numpy as np
-from numpy import bool_, float64
+from numpy import bool_
 from numpy.typing import NDArray
 
-Floats = NDArray[float64]
-Booleans = NDArray[bool_]
+from paretoguard.numeric import Floats
+from paretoguard.vocabulary import DOMINATED, INFEASIBLE, OPTIMAL, UNDECIDED
 
-STATUSES = ("undecided", "optimal", "dominated", "infeasible")
-UNDECIDED, OPTIMAL, DOMINATED, INFEASIBLE = range(4)
-TASKS = ("e-cpsi", "cpsi")
+Booleans = NDArray[bool_]
 
 CELLS = 4_000_000  # entries of the largest table of comparisons held at once
 

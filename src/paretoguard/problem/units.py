@@ -15,10 +15,9 @@ from paretoguard.engine.arrays import ProblemArrays
 from paretoguard.engine.bets import Ranges, bets
 from paretoguard.errors import ProblemError
 from paretoguard.geometry.polyhedron import polyhedron
+from paretoguard.numeric import Floats, Integers
 from paretoguard.problem.noise import Bernoulli, Gaussian, Noise
 
-Floats = NDArray[float64]
-Integers = NDArray[int64]
 Dependence = (
     str | tuple[tuple[float, ...], ...]
 )  # "unknown", "independent", or the covariance of the Gaussian objectives

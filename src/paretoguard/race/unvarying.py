@@ -8,7 +8,7 @@ from paretoguard.evidence.estimated_scale import LEAST_PULLS
 from paretoguard.files.formulas import Formula
 from paretoguard.problem import Problem
 from paretoguard.problem.noise import Unknown
-from paretoguard.verdict import UNDECIDED, Result
+from paretoguard.verdict import Result
 
 PEAK = "peak_mb"
 SOME_LIMIT = 64.0  # MB, in advice, where the file states none
@@ -28,7 +28,7 @@ def still(result: Result) -> dict[str, list[str]]:
 
 def rests_on(result: Result) -> tuple[str, ...]:
     """What has not varied, where all that is open rests on it; else nothing."""
-    lacking = [verdict.missing for verdict in result.verdicts.values() if verdict.status == UNDECIDED]
+    lacking = [verdict.missing for verdict in result.verdicts.values() if verdict.status == "undecided"]
     names = [missing.still if missing is not None else () for missing in lacking]
     return tuple(dict.fromkeys(name for some in names for name in some)) if all(names) else ()
 

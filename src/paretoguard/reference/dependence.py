@@ -6,9 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy import float64
-from numpy.typing import NDArray
 
-Floats = NDArray[float64]
+from paretoguard.numeric import Floats
 
 
 @dataclass(frozen=True, eq=False)

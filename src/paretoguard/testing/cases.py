@@ -14,11 +14,12 @@ from paretoguard.engine.draws import key
 from paretoguard.engine.loop import answer_now, decide_next, draw_reward, observe_result, settle_now
 from paretoguard.engine.view import View
 from paretoguard.evidence import Evidence, Practical
-from paretoguard.problem import STATUSES, Instance, Problem
+from paretoguard.problem import Instance, Problem
 from paretoguard.problem.noise import Gaussian, Noise
 from paretoguard.simulation.rewards import source
 from paretoguard.trial import registry
 from paretoguard.trial.build import engine_for
+from paretoguard.vocabulary import STATUSES
 
 Rewards = Callable[[str, int], NDArray[float64]]  # of an arm: number n, from 0
 OBJECTIVES = ("x", "y", "z")

@@ -24,7 +24,7 @@ from paretoguard.trial.build import bad_queue, fills_batches, not_compiled
 from paretoguard.trial.setup import Setup
 from paretoguard.trial.tape import Steps
 from paretoguard.trial.tickets import Row, Ticket, Tickets
-from paretoguard.verdict import OPTIMAL, Result, Verdict, notes
+from paretoguard.verdict import Result, Verdict, notes
 from paretoguard.verdict.reasons import explain, rehearse, since
 from paretoguard.verdict.snapshot import Snapshot, snapshot, unvarying
 from paretoguard.vocabulary import STATUSES
@@ -316,7 +316,7 @@ class Session:
         counts = (int(count) for count in self._state.counts)
         return Result(
             problem=self.problem.name,
-            pareto=tuple(arm for arm, verdict in verdicts.items() if verdict.status == OPTIMAL),
+            pareto=tuple(arm for arm, verdict in verdicts.items() if verdict.status == "optimal"),
             verdicts=verdicts,
             samples=self.samples,
             pulls=dict(zip(self.problem.arms, counts, strict=True)),

@@ -3,11 +3,7 @@
 from paretoguard.verdict.crossing import ACROSS, crossed
 from paretoguard.verdict.result import (
     COLOURS,
-    DOMINATED,
-    INFEASIBLE,
     MARKS,
-    OPTIMAL,
-    UNDECIDED,
     Missing,
     Result,
     Verdict,
@@ -19,11 +15,7 @@ from paretoguard.verdict.result import (
 __all__ = [
     "ACROSS",
     "COLOURS",
-    "DOMINATED",
-    "INFEASIBLE",
     "MARKS",
-    "OPTIMAL",
-    "UNDECIDED",
     "Missing",
     "Result",
     "Verdict",

@@ -4,9 +4,9 @@ import math
 from collections.abc import Iterable, Mapping
 from typing import Protocol
 
-from paretoguard.problem import STATUSES, Problem
+from paretoguard.problem import Problem
 from paretoguard.problem.constraints import Constraint
-from paretoguard.vocabulary import INFEASIBLE, OPTIMAL
+from paretoguard.vocabulary import INFEASIBLE, OPTIMAL, STATUSES
 
 ACROSS = (
     "Limits that reach across a constraint do not contradict a verdict: they hold for all means together, and each "

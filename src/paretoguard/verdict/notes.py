@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping
 
 from paretoguard.problem import Problem
-from paretoguard.verdict.result import UNDECIDED, Verdict
+from paretoguard.verdict.result import Verdict
 
 
 def alarms(problem: Problem, contradicted: Iterable[str], delta: float) -> tuple[str, ...]:
@@ -28,7 +28,7 @@ def unpromised(algorithm: str, read_off: Iterable[str]) -> tuple[str, ...]:
 
 def ties(problem: Problem, verdicts: Mapping[str, Verdict], *, spent: bool) -> tuple[str, ...]:
     """At the end of a budget: what may be behind arms that are undecided."""
-    ended = spent and any(verdict.status == UNDECIDED for verdict in verdicts.values())
+    ended = spent and any(verdict.status == "undecided" for verdict in verdicts.values())
     if not ended or all(problem.tolerance.values()):
         return ()
     return (

@@ -22,11 +22,10 @@ from paretoguard.engine.explain import (
 )
 from paretoguard.engine.questions import ratio_bar
 from paretoguard.evidence.estimated_scale import LEAST_PULLS
-from paretoguard.problem import STATUSES
 from paretoguard.verdict.missing import open_claims
 from paretoguard.verdict.result import Missing, Verdict, show, show_least
 from paretoguard.verdict.snapshot import Snapshot, possible_slack, still, tightest
-from paretoguard.vocabulary import DOMINATED as DOMINATED_CODE, INFEASIBLE as INFEASIBLE_CODE, OPTIMAL as OPTIMAL_CODE
+from paretoguard.vocabulary import DOMINATED, INFEASIBLE, OPTIMAL, STATUSES
 
 SCALE = "a scale to go by"  # what an arm of unknown scale lacks first
 
@@ -58,9 +57,9 @@ def since(earlier: Verdict, now: Verdict, samples: int) -> Verdict:
 def _verdict(numbers: Snapshot, i: int, statuses: NDArray[uint8], via: NDArray[int64], guarantee: str) -> Verdict:
     names = list(numbers.problem.objectives)
     explained = {
-        OPTIMAL_CODE: _why_optimal,
-        DOMINATED_CODE: lambda numbers, i: _why_dominated(numbers, i, via),
-        INFEASIBLE_CODE: _why_infeasible,
+        OPTIMAL: _why_optimal,
+        DOMINATED: lambda numbers, i: _why_dominated(numbers, i, via),
+        INFEASIBLE: _why_infeasible,
     }.get(int(statuses[i]), lambda numbers, i: _why_undecided(numbers, i, statuses))(numbers, i)
     mean, half = numbers.means[i], numbers.limits[i]
     return Verdict(

@@ -15,11 +15,10 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
     from rich.table import Table
 
-OPTIMAL, DOMINATED, INFEASIBLE, UNDECIDED = "optimal", "dominated", "infeasible", "undecided"
-MARKS = {OPTIMAL: "★", DOMINATED: "▽", INFEASIBLE: "✕", UNDECIDED: "?"}
+MARKS = {"optimal": "★", "dominated": "▽", "infeasible": "✕", "undecided": "?"}
 _HOW = {"answered": "until the answer was found", "budget": "until the budget ran out"}
 _COLUMNS = ("arm", "status", "pulls", "why")
-COLOURS = {OPTIMAL: "green", DOMINATED: "blue", INFEASIBLE: "red", UNDECIDED: "yellow"}
+COLOURS = {"optimal": "green", "dominated": "blue", "infeasible": "red", "undecided": "yellow"}
 
 
 @dataclass(frozen=True)
@@ -134,10 +133,10 @@ class Result:
         found = ", ".join(self.pareto) or "no arm"
         if self.stopped == "answered":
             return f"Best trade-offs: {found}"
-        open_arms = [verdict.arm for verdict in self.verdicts.values() if verdict.status == UNDECIDED]
+        open_arms = [verdict.arm for verdict in self.verdicts.values() if verdict.status == "undecided"]
         if not open_arms:
             return f"Best trade-offs: {found}"
-        out = [verdict.arm for verdict in self.verdicts.values() if verdict.status in (DOMINATED, INFEASIBLE)]
+        out = [verdict.arm for verdict in self.verdicts.values() if verdict.status in ("dominated", "infeasible")]
         ruled_out = f"; out: {', '.join(out)}" if out else ""
         return f"Certain so far: {found}{ruled_out}; undecided: {', '.join(open_arms)}"
 
