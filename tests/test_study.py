@@ -1,6 +1,5 @@
 """Studies: the same for any number of threads, extended without recomputing, saved whole, interrupted without loss."""
 
-import itertools
 import json
 import signal
 import subprocess
@@ -14,11 +13,10 @@ import pytest
 from scipy import stats
 
 import paretoguard as pg
-from paretoguard.engine import loop
 from paretoguard.files.problem_file import ProblemFile
-from paretoguard.simulation import runner
 from paretoguard.simulation.limits import upper_limit
 from paretoguard.simulation.rewards import sampler
+from paretoguard.vocabulary import STATUSES
 
 
 def easy(name: str = "easy", arms: int = 3) -> pg.Instance:
@@ -49,41 +47,14 @@ def test_the_number_of_threads_changes_nothing() -> None:
 
 
 @pytest.mark.parametrize("evidence", ["practical", "certified"])
-def test_runs_end_at_their_budget_with_the_same_verdicts_at_once_and_apart(
-    evidence: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Where runs may be long another kernel finds what is certain; it is called between two of the study's."""
-
-    def run(budget: int, batch: int) -> pg.Study:
-        return pg.simulate(easy(), algorithms="e-cape", evidence=evidence, runs=30, seed=3, budget=budget, batch=batch)
-
-    for budget, batch in ((2, 1), (60, 1), (60, 7)):
-        at_once = run(budget, batch)
-        with monkeypatch.context() as patch:
-            patch.setattr(loop, "LONG", 1)
-            apart = run(budget, batch)
-        assert untimed(apart) == untimed(at_once)
-        assert np.array_equal(apart.pulls, at_once.pulls)
-        assert np.array_equal(apart.statuses, at_once.statuses)
-        assert (apart.records["stopped"] == "budget").any()
-    assert at_once.statuses.any()
-
-
-def test_a_spent_budget_does_not_lengthen_the_time_between_looks(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Less was done than asked for: that says nothing of how long the rest would have taken."""
-    looks, clock = [], itertools.count(step=1_000_000)  # every look takes a millisecond
-
-    def advance(*arguments: Any) -> int:
-        taken = loop.advance(*arguments)
-        looks.append((arguments[6], taken))
-        return taken
-
-    monkeypatch.setattr(loop, "LONG", 1)
-    monkeypatch.setattr(runner, "advance", advance)
-    monkeypatch.setattr("paretoguard.simulation.runner.time.thread_time_ns", lambda: next(clock))
-    pg.simulate(easy(), algorithms="e-cape", delta=1e-9, runs=20, budget=40, threads=1)
-    assert {taken for _, taken in looks} == {0, 40}
-    assert max(steps for steps, _ in looks) == 40 * runner.PATIENCE_NS // 1_000_000
+@pytest.mark.parametrize("budget", [2, 60])
+def test_runs_end_at_their_budget_with_the_verdicts_of_identify(evidence: str, budget: int) -> None:
+    study = pg.simulate(easy(), algorithms="e-cape", evidence=evidence, runs=30, budget=budget)
+    assert (study.records["stopped"] == "budget").any()
+    for run, statuses in enumerate(study.statuses):
+        sample = sampler(easy(), seed=0, run=run)
+        told = pg.identify(easy().problem, sample, algorithm="e-cape", evidence=evidence, delta=0.1, budget=budget)
+        assert [STATUSES.index(verdict.status) for verdict in told.verdicts.values()] == statuses.tolist()
 
 
 def test_more_runs_extend_a_study_without_recomputing() -> None:
