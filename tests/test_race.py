@@ -29,9 +29,10 @@ from paretoguard.page.content import read
 from paretoguard.page.markdown import markdown
 from paretoguard.page.page import page
 from paretoguard.race.ledger import Run, begin
-from paretoguard.race.measuring import Pull, RaceError, RunFailedError
+from paretoguard.race.measuring import RaceError, RunFailedError
 from paretoguard.race.race import Failed, Measured, Race, Resumed, Unvarying, Waiting, Written
 from paretoguard.race.race_plan import Plan, plan_race, without_end
+from paretoguard.trial.tickets import Ticket
 
 HEAD = 'name = "a race"\ndelta = 0.1\nbudget = 400\n'
 SCRIPT = """
@@ -233,7 +234,7 @@ large = { with = { size = 60 } }
     )
     (tmp_path / "a b.bin").write_bytes(bytes(2_000_000))
     plan = read_plan(path)
-    small, large = (plan.source.measure(Pull(arm, 0)) for arm in ("small", "large"))
+    small, large = (plan.source.measure(Ticket(0, arm)) for arm in ("small", "large"))
     plan.source.close()
     assert large["peak_mb"] - small["peak_mb"] == pytest.approx(59, abs=3)
     assert 0 < small["wall_ms"] < 20_000
@@ -279,7 +280,7 @@ def test_what_is_printed_is_found_by_regular_expressions_too(tmp_path: Path) -> 
     plan = read_plan(
         command_of(tmp_path, "printf 'score: 1\\nscore: 2.5\\n'", "metrics = { score = 'score: ([0-9.]+)' }")
     )
-    assert plan.values(plan.source.measure(Pull("a", 0))) == {"score": 2.5}
+    assert plan.values(plan.source.measure(Ticket(0, "a"))) == {"score": 2.5}
     plan.source.close()
 
 
@@ -383,7 +384,7 @@ def test_a_shell_is_used_where_asked_for_and_what_is_put_in_is_quoted(tmp_path: 
     (tmp_path / "a $(touch evil).txt").write_text("12345")
     more = "shell = true\ninputs = { file = '*.txt' }\nmetrics = { score = '([0-9]+)' }"
     plan = read_plan(command_of(tmp_path, "cat {file} | wc -c", more))
-    assert plan.values(plan.source.measure(Pull("a", 0))) == {"score": 5.0}
+    assert plan.values(plan.source.measure(Ticket(0, "a"))) == {"score": 5.0}
     plan.source.close()
     assert not (tmp_path / "evil").exists()
     with pytest.raises(pg.FileError, match="without quotes"):
@@ -506,7 +507,7 @@ def test_what_a_shell_would_understand_is_refused_without_one(tmp_path: Path, wo
 @pytest.mark.parametrize("command", ["echo '|' x", 'echo "a ; b" x', r"echo \; \| x", "echo a|b 'x;' x", "echo -> x"])
 def test_words_in_quotes_are_words(tmp_path: Path, command: str) -> None:
     plan = read_plan(command_of(tmp_path, command))
-    assert plan.source.measure(Pull("a", 0))["output_bytes"] > 2
+    assert plan.source.measure(Ticket(0, "a"))["output_bytes"] > 2
     plan.source.close()
 
 
@@ -745,7 +746,7 @@ def test_a_run_without_what_a_formula_needs_is_told(tmp_path: Path) -> None:
     path.write_text(path.read_text().replace("[measure]", '[derived]\nz = "q / w"\n[measure]'))
     plan = read_plan(path)
     with pytest.raises(RunFailedError, match="there is no 'w' in what it gave, which was: q"):
-        plan.values(plan.source.measure(Pull("a", 0)))
+        plan.values(plan.source.measure(Ticket(0, "a")))
     plan.source.close()
 
 

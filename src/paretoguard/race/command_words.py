@@ -8,7 +8,7 @@ import os
 import re
 import shlex
 import shutil
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from string import Formatter
 from typing import Any
@@ -82,11 +82,12 @@ class Command:
         argv = self.filled({**inputs, **words})
         split = _shell_words(argv[-1]) if self.shell else argv
         found = _program(split[0], folder) if split else {}
-        for word in [part for whole in split[1:] for part in (whole, *_inner(whole))]:
-            for name in (word, word.partition("=")[2]):
-                path = folder / name
-                if name and _is_content(path):
-                    found[name] = path
+        for word in split[1:]:
+            inner = _shell_words(word) if any(sign.isspace() for sign in word) else []  # as in sh -c 'python3 work.py'
+            for part in (word, *inner):
+                for name in (part, part.partition("=")[2]):
+                    if name and _is_content(folder / name):
+                        found[name] = folder / name
         return found
 
 
@@ -139,11 +140,6 @@ def _program(word: str, folder: Path) -> dict[str, Path]:
     return {word: Path(there)} if there is not None and Path(there).absolute().is_relative_to(home) else {}
 
 
-def _inner(word: str) -> list[str]:
-    """Return the words in a word, as in sh -c 'python3 work.py'."""
-    return _shell_words(word) if any(sign.isspace() for sign in word) else []
-
-
 def _shell_words(text: str) -> list[str]:
     reader = shlex.shlex(text, posix=True, punctuation_chars=True)
     reader.whitespace_split, reader.commenters = True, ""
@@ -186,21 +182,13 @@ def read_named(lines: Iterable[str]) -> dict[str, str]:
     return {name: digest for digest, _, name in found}
 
 
-class Stamps:
-    """Notices which files change while something runs: those are written by it."""
-
-    def __init__(self, files: Mapping[str, Path]) -> None:
-        self._files = files
-        self._before = dict(self._now())
-
-    def changed(self) -> set[str]:
-        """Return the names, as they are quoted, of the files that changed since."""
-        return {repr(name) for name, seen in self._now() if seen != self._before[name]}
-
-    def _now(self) -> Iterator[tuple[str, tuple[int, int] | None]]:
-        for name, path in self._files.items():
-            try:
-                seen = path.stat()
-                yield name, (seen.st_size, seen.st_mtime_ns)
-            except OSError:
-                yield name, None
+def stamps(files: Mapping[str, Path]) -> dict[str, tuple[int, int] | None]:
+    """Return the size and the time of change of each file; they tell if a run has written it."""
+    found: dict[str, tuple[int, int] | None] = {}
+    for name, path in files.items():
+        try:
+            seen = path.stat()
+            found[name] = (seen.st_size, seen.st_mtime_ns)
+        except OSError:
+            found[name] = None
+    return found

@@ -20,8 +20,9 @@ from typing import Any
 from paretoguard.errors import ProblemError
 from paretoguard.files.metrics import FAILED
 from paretoguard.race import spawner
-from paretoguard.race.command_words import Command, Stamps, protocol_lines
-from paretoguard.race.measuring import Findings, How, Pull, RaceError, RunFailedError, Source, digest_line
+from paretoguard.race.command_words import Command, protocol_lines, stamps
+from paretoguard.race.measuring import Findings, How, RaceError, RunFailedError, Source, digest_line
+from paretoguard.trial.tickets import Ticket
 
 _KEYS = ("command", "prepare", "cleanup")
 FOREVER = 1e9  # seconds
@@ -51,7 +52,7 @@ class Commands(Source):
         for arm, key in product(sources, _KEYS):
             if (arm, key) in self._commands:
                 self._named |= self._commands[arm, key].files(self._words[arm], folder)
-        self._watched = set[str]()  # arms
+        self._watched = set[str]()  # arms whose first run shows what runs write
         self.written: set[str] = set()
         self._scratch = tempfile.TemporaryDirectory(prefix="paretoguard-")
         self._spawners: queue.SimpleQueue[Any] = queue.SimpleQueue()
@@ -71,22 +72,23 @@ class Commands(Source):
             start_new_session=True,  # Ctrl-C is for us to handle
         )
 
-    def measure(self, pull: Pull) -> dict[str, Any]:
-        chance = random.Random(f"{self._seed} {pull.number}")
+    def measure(self, ticket: Ticket) -> dict[str, Any]:
+        chance = random.Random(f"{self._seed} {ticket.id}")
         drawn = {word: chance.choice(files) for word, files in self._inputs.items()}
-        words = {**self._words[pull.arm], **drawn}
+        words = {**self._words[ticket.arm], **drawn}
         process = self._spawners.get()
-        stamps = Stamps(self._named if pull.arm not in self._watched else {})
-        self._watched.add(pull.arm)
+        before = stamps(self._named) if ticket.arm not in self._watched else {}
+        self._watched.add(ticket.arm)
         try:
-            self._aside(process, pull.arm, "prepare", words)
+            self._aside(process, ticket.arm, "prepare", words)
             try:
                 size = sum(os.path.getsize(self._folder / file) for file in drawn.values())
-                return self._run(process, self._commands[pull.arm, "command"].filled(words), size)
+                return self._run(process, self._commands[ticket.arm, "command"].filled(words), size)
             finally:
-                self._aside(process, pull.arm, "cleanup", words)
+                self._aside(process, ticket.arm, "cleanup", words)
         finally:
-            self.written |= stamps.changed()
+            after = stamps(self._named) if before else {}
+            self.written |= {repr(name) for name, seen in after.items() if seen != before[name]}
             self._spawners.put(process)
 
     def _aside(self, process: Any, arm: str, key: str, words: Mapping[str, Any]) -> None:

@@ -14,7 +14,8 @@ from typing import Any
 
 from paretoguard.errors import ProblemError
 from paretoguard.files.metrics import FAILED
-from paretoguard.race.measuring import How, Pull, RaceError, RunFailedError, Source, digest_line
+from paretoguard.race.measuring import How, RaceError, RunFailedError, Source, digest_line
+from paretoguard.trial.tickets import Ticket
 
 RACE_STOPPED = "the race was stopped"
 LASTING = (TypeError, NameError, AttributeError, ImportError, NotImplementedError)  # they come again in each call
@@ -50,9 +51,9 @@ class Functions(Source):
         except ValueError:  # of no known signature
             return
 
-    def measure(self, pull: Pull) -> dict[str, Any]:
-        function, words = self._functions[pull.arm], self._words[pull.arm]
-        arguments = () if words else (pull.arm,)
+    def measure(self, ticket: Ticket) -> dict[str, Any]:
+        function, words = self._functions[ticket.arm], self._words[ticket.arm]
+        arguments = () if words else (ticket.arm,)
         begin = time.perf_counter()
         try:
             found = function(*arguments, **words)
@@ -78,10 +79,7 @@ class Functions(Source):
             if self._closed:
                 getattr(found, "close", lambda: None)()
                 raise RaceError(RACE_STOPPED)
-            return asyncio.run_coroutine_threadsafe(self._awaited(found), self._loop)
-
-    async def _awaited(self, found: Any) -> Any:
-        return await asyncio.wait_for(found, self._timeout)
+            return asyncio.run_coroutine_threadsafe(asyncio.wait_for(found, self._timeout), self._loop)
 
     def described(self) -> list[str]:
         files = {inspect.getsourcefile(inspect.unwrap(function)) for function in self._functions.values()}

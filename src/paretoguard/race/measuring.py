@@ -5,10 +5,11 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence, Set as AbstractSet
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from paretoguard.errors import ParetoguardError, ProblemError
 from paretoguard.problem.names import suggestion
+from paretoguard.trial.tickets import Ticket
 
 POLICIES = ("fail", "retry", "infeasible")
 MOST_SECONDS = 1e7
@@ -88,20 +89,6 @@ def _wrong(key: str, value: Any, more: str = "") -> ProblemError:
     return ProblemError(f"measure.{key} is {value!r}, expected {EXPECTED[key][1]}{more}")
 
 
-def check_kind(table: Mapping[str, Any], kind: str) -> None:
-    """Refuse what has no meaning for arms that are measured in this way."""
-    for key in table:
-        if key not in OF_KIND[kind]:
-            raise ProblemError(f"measure.{key} has no meaning where arms are measured by a {kind}; leave it out")
-
-
-class Pull(NamedTuple):
-    """One measurement to make."""
-
-    arm: str
-    number: int  # of its ticket: with the seed, what is drawn for it
-
-
 class Source(ABC):
     """Measures arms; several threads may call `measure` at once."""
 
@@ -109,8 +96,11 @@ class Source(ABC):
     written: AbstractSet[str] = frozenset()  # files that commands name, as they are quoted, changed by runs
 
     @abstractmethod
-    def measure(self, pull: Pull) -> dict[str, Any]:
-        """Return one result: what is measured and printed, by name; raise RunFailedError if the run failed."""
+    def measure(self, ticket: Ticket) -> dict[str, Any]:
+        """Return one result: what is measured and printed, by name; raise RunFailedError if the run failed.
+
+        The number of the ticket decides, with the seed, what is drawn for it.
+        """
 
     @abstractmethod
     def described(self) -> list[str]:
@@ -149,10 +139,10 @@ class RaceError(ParetoguardError):
 class GivenUpError(RaceError):
     """A measurement failed as often as is allowed, so that the race stops."""
 
-    def __init__(self, pull: Pull, failures: Sequence[str], *, lasting: bool) -> None:
+    def __init__(self, ticket: Ticket, failures: Sequence[str], *, lasting: bool) -> None:
         times = f" {len(failures)} times" if len(failures) > 1 else ""
-        super().__init__(f"measuring {pull.arm!r} failed{times}: {failures[-1]}")
-        self.pull, self.failures, self.lasting = pull, tuple(failures), lasting
+        super().__init__(f"measuring {ticket.arm!r} failed{times}: {failures[-1]}")
+        self.ticket, self.failures, self.lasting = ticket, tuple(failures), lasting
 
 
 def digest_line(*paths: Path) -> str:

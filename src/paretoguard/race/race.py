@@ -17,7 +17,7 @@ from paretoguard.evidence.estimated_scale import LEAST_PULLS
 from paretoguard.experiment.experiment import Experiment
 from paretoguard.race.command_words import read_named
 from paretoguard.race.ledger import FAILURE, RUN, STUCK, WRITTEN, entries_of, read_stuck, read_written
-from paretoguard.race.measuring import ExhaustedError, GivenUpError, Pull, RaceError, RunFailedError
+from paretoguard.race.measuring import ExhaustedError, GivenUpError, RaceError, RunFailedError
 from paretoguard.race.race_plan import Plan
 from paretoguard.race.unvarying import advice, constant_metrics, why_stuck
 from paretoguard.trial import checks
@@ -120,27 +120,14 @@ class Race:
         if self._had or waiting:
             yield Resumed(self._had)
         yield from self._stuck_before()
-        if not self.stuck:
-            yield from self._raced(waiting)
-            if self.stuck:
-                self.experiment.note(STUCK, results=self.experiment.status().samples)
-        self.plan.source.close()
-
-    def _stuck_before(self) -> Iterator[Happening]:
-        """Say at once what stopped the race before, if nothing has come since: more results would decide nothing."""
-        if self._had and read_stuck(entries_of(self.experiment)) == self._had:
-            result = self.experiment.result()
-            yield from self._say_unvarying(result)
-            self.stuck = why_stuck(result) if self.budget is None else ""
-
-    def _raced(self, waiting: "deque[Ticket]") -> Iterator[Happening]:
         if self.plan.recorded is not None:
             self.plan.recorded.skip(self.experiment.result().pulls)
+        was_stuck = bool(self.stuck)
         with self._workers() as workers:
-            while True:
+            while not self.stuck:
                 self._start(workers, waiting)
                 if not self.running:
-                    return
+                    break
                 done = wait(self.running, timeout=PATIENCE, return_when=FIRST_COMPLETED).done
                 if not done:
                     yield Waiting()
@@ -149,8 +136,15 @@ class Race:
                 self._start(workers, waiting)
                 yield from happened
                 yield from self._look_for_unvarying()
-                if self.stuck:
-                    return
+        if self.stuck and not was_stuck:
+            self.experiment.note(STUCK, results=self.experiment.status().samples)
+
+    def _stuck_before(self) -> Iterator[Happening]:
+        """Say at once what stopped the race before, if nothing has come since: more results would decide nothing."""
+        if self._had and read_stuck(entries_of(self.experiment)) == self._had:
+            result = self.experiment.result()
+            yield from self._say_unvarying(result)
+            self.stuck = why_stuck(result) if self.budget is None else ""
 
     def _look_for_unvarying(self) -> Iterator[Happening]:
         """Now and then: say what has not varied, and stop when more results would decide nothing."""
@@ -177,7 +171,7 @@ class Race:
             try:
                 happened += self._record(future.result())
             except GivenUpError as error:
-                self._note_failed(error.pull, error.failures)
+                self._note_failed(error.ticket, error.failures)
                 wrong.append(RaceError(f"{error}. {self._advice(error)}"))
             except Exception as error:
                 wrong.append(error)
@@ -244,43 +238,35 @@ class Race:
 
     def _run(self, ticket: Ticket) -> Ran:
         """Measure, in a thread of its own; a run that fails is tried again if the file says so."""
-        how, failures, pull = self.plan.how, list[str](), Pull(ticket.arm, ticket.id)
+        how, failures = self.plan.how, list[str]()
         warm_ups = tuple(self._warm_up(ticket.arm))
         while True:
             try:
-                values = self.plan.values(self.plan.source.measure(pull))
-                self._check_exact(pull, values)
+                values = self.plan.values(self.plan.source.measure(ticket))
+                self._check_exact(ticket, values)
                 return Ran(ticket, values, tuple(failures), warm_ups)
             except ExhaustedError:
                 return Ran(ticket, None, tuple(failures), warm_ups)
             except RunFailedError as error:
                 failures.append(str(error))
                 if how.on_failure == "infeasible":
-                    return Ran(ticket, self._counted(ticket, error), tuple(failures), warm_ups)
+                    return Ran(ticket, self.plan.failed_values(ticket.arm, error), tuple(failures), warm_ups)
                 if how.on_failure == "fail" or len(failures) > how.retries:
-                    raise GivenUpError(pull, failures, lasting=error.lasting) from error
+                    raise GivenUpError(ticket, failures, lasting=error.lasting) from error
 
-    def _check_exact(self, pull: Pull, values: dict[str, float]) -> None:
+    def _check_exact(self, ticket: Ticket, values: dict[str, float]) -> None:
         """Run once more what should be the same each time: one run can never show the contrary."""
-        if not self.plan.taken_exact or pull.arm in self._same:
+        if not self.plan.taken_exact or ticket.arm in self._same:
             return
-        again = self.plan.values(self.plan.source.measure(pull))
+        again = self.plan.values(self.plan.source.measure(ticket))
         for name in self.plan.taken_exact:
             if again[name] != values[name]:
                 raise RaceError(
-                    f"{name} of {pull.arm!r} was {values[name]:.12g}, then {again[name]:.12g}: where the file states "
+                    f"{name} of {ticket.arm!r} was {values[name]:.12g}, then {again[name]:.12g}: where the file states "
                     "no noise for it, it is taken to be the same in every run. State its noise, as "
                     f'[noise.{name}] with kind = "unknown", and begin again: --name NEW'
                 )
-        self._same.add(pull.arm)
-
-    def _counted(self, ticket: Ticket, failure: RunFailedError) -> dict[str, float]:
-        try:
-            return self.plan.failed_values(failure)
-        except RunFailedError as error:
-            raise RaceError(
-                f"a failed run of {ticket.arm!r} has no value ({failure}): {error}; see counts_as"
-            ) from None
+        self._same.add(ticket.arm)
 
     def _warm_up(self, arm: str) -> Iterator[str]:
         """Make runs whose results are thrown away; yield why some failed."""
@@ -288,7 +274,7 @@ class Race:
         self._warm.add(arm)
         for _ in range(runs):
             try:
-                self.plan.source.measure(Pull(arm, WARM_UP))
+                self.plan.source.measure(Ticket(WARM_UP, arm))
             except RunFailedError as error:
                 yield str(error)
 
@@ -298,7 +284,7 @@ class Race:
         for why in ran.failures:
             yield Failed(ran.ticket.arm, why, "it counts as a failure" if counts else "it is tried again")
         if ran.failures and not counts:
-            self._note_failed(Pull(ran.ticket.arm, ran.ticket.id), ran.failures)
+            self._note_failed(ran.ticket, ran.failures)
         if ran.values is None:
             self.exhausted.add(ran.ticket.arm)
             return
@@ -316,7 +302,7 @@ class Race:
         """Say what to do after a failure that stops the race; a race with results keeps the file it was begun with."""
         pulls, how = self.experiment.result().pulls, self.plan.how
         other = "begin another race: --name NEW" if any(pulls.values()) else "run it again"
-        if error.lasting and not pulls[error.pull.arm]:
+        if error.lasting and not pulls[error.ticket.arm]:
             return f"That looks like a mistake which comes again in each run: correct it, and {other}"
         choices = 'measure.on_failure = "infeasible" counts failures'
         if how.on_failure == "retry":
@@ -328,9 +314,9 @@ class Race:
             f"({choices}) and {other}"
         )
 
-    def _note_failed(self, pull: Pull, failures: Sequence[str]) -> None:
+    def _note_failed(self, ticket: Ticket, failures: Sequence[str]) -> None:
         why = failures[-1][:LONGEST_WHY].encode(errors="replace").decode()
-        self.experiment.note(FAILURE, id=pull.number, arm=pull.arm, attempts=len(failures), why=why)
+        self.experiment.note(FAILURE, id=ticket.id, arm=ticket.arm, attempts=len(failures), why=why)
 
     def _note_written(self) -> Iterator[Happening]:
         """Put on the ledger which files runs write: they may change before the race goes on."""

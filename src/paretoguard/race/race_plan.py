@@ -15,7 +15,7 @@ from paretoguard.problem import Problem
 from paretoguard.problem.noise import Exact
 from paretoguard.race.commands import Commands
 from paretoguard.race.functions import Functions
-from paretoguard.race.measuring import Findings, How, RunFailedError, Source, check_kind, read_how
+from paretoguard.race.measuring import OF_KIND, Findings, How, RaceError, RunFailedError, Source, read_how
 from paretoguard.race.recorded import Recorded
 from paretoguard.race.unvarying import check_peaks
 
@@ -79,10 +79,13 @@ class Plan:
             f'{line} such as {{"{name}": 0.5}}, or a regular expression for it in measure.metrics, in {end}'
         )
 
-    def failed_values(self, failure: RunFailedError) -> dict[str, float]:
+    def failed_values(self, arm: str, failure: RunFailedError) -> dict[str, float]:
         """Return what a failed run counts as."""
         built_in = {name: value for name, value in failure.measured.items() if name in MEASURES}
-        return self.values({**failure.measured, **self.how.counts_as, **built_in, FAILED: 1.0})
+        try:
+            return self.values({**failure.measured, **self.how.counts_as, **built_in, FAILED: 1.0})
+        except RunFailedError as error:
+            raise RaceError(f"a failed run of {arm!r} has no value ({failure}): {error}; see counts_as") from None
 
     @property
     def assumptions(self) -> tuple[str, ...]:
@@ -118,7 +121,9 @@ def _plan(file: ProblemFile, path: Path, jobs: int, settings: Mapping[str, Any])
     problem, how, formulas = file.problem, read_how(file.measure), read_formulas(file.derived)
     sources = {arm: file.sources.get(arm, {}) for arm in problem.arms}
     kind = _kind(sources, how)
-    check_kind(file.measure, kind)
+    for key in file.measure:
+        if key not in OF_KIND[kind]:
+            raise ProblemError(f"measure.{key} has no meaning where arms are measured by a {kind}; leave it out")
     _check_times(problem, how, formulas)
     _check_failures(problem, how, formulas, kind)
     seed = int(settings.get("seed", 0))

@@ -12,7 +12,8 @@ from paretoguard.files.metrics import Formula, metrics_of
 from paretoguard.problem import Problem
 from paretoguard.problem.names import listed, suggestion
 from paretoguard.problem.noise import Bernoulli, Bounded, Exact, Noise
-from paretoguard.race.measuring import ExhaustedError, How, Pull, Source, digest_line
+from paretoguard.race.measuring import ExhaustedError, How, Source, digest_line
+from paretoguard.trial.tickets import Ticket
 
 
 class Recorded(Source):
@@ -50,11 +51,11 @@ class Recorded(Source):
             return Exact()
         return Bounded(min(values), max(values))
 
-    def measure(self, pull: Pull) -> dict[str, Any]:
-        rows, number = self._rows[pull.arm], self._drawn[pull.arm]
-        self._drawn[pull.arm] += 1
+    def measure(self, ticket: Ticket) -> dict[str, Any]:
+        rows, number = self._rows[ticket.arm], self._drawn[ticket.arm]
+        self._drawn[ticket.arm] += 1
         if self._replacement:
-            number = random.Random(f"{self._seed} {pull.arm} {number}").randrange(len(rows))
+            number = random.Random(f"{self._seed} {ticket.arm} {number}").randrange(len(rows))
         elif number >= len(rows):
             raise ExhaustedError
         return dict(rows[number])
