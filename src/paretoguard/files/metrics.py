@@ -171,9 +171,10 @@ def check_constrained(texts: Iterable[Any], objectives: Iterable[str], derived: 
                 )
 
 
-def runs_are_alike(measure: Mapping[str, Any]) -> bool:
-    """True if all runs of a command are the same, but for their time."""
+def runs_are_alike(measure: Mapping[str, Any], arms: Mapping[str, Mapping[str, Any]]) -> bool:
+    """True if all runs of an arm are the same, but for their time."""
     varied = any(key in measure for key in ("inputs", "prepare", "callable", "data"))
+    varied = varied or any("callable" in arm for arm in arms.values())
     return not varied and measure.get("on_failure") != "infeasible"
 
 

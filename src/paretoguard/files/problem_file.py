@@ -59,7 +59,7 @@ class ProblemFile:
 
     @property
     def is_measured(self) -> bool:
-        """Does it say how arms are measured?"""
+        """True if the file says how arms are measured."""
         return bool(self.measure) or any(key in source for source in self.sources.values() for key in SOURCES)
 
     @property
@@ -108,7 +108,7 @@ class ProblemFile:
 
 
 def load(path: str | PathLike[str]) -> ProblemFile:
-    """Read a problem file; anything wrong is refused with the file's name and the key."""
+    """Read a problem file; raise FileError, with the file's name and the key, if anything is wrong."""
     try:
         text = Path(path).read_bytes().decode("utf-8-sig")
     except FileNotFoundError as error:
@@ -159,7 +159,7 @@ def _problem_file(table: Mapping[str, Any]) -> ProblemFile:
     assumed: tuple[str, ...] = ()
     if may_assume and isinstance(noise, dict):
         assumed = tuple(name for name in objectives if name not in noise)
-        steady = runs_are_alike(measure) and not any("callable" in keys for keys in arms.values())
+        steady = runs_are_alike(measure, arms)
         noise |= {name: assumed_noise(name, formulas, steady=steady) for name in assumed}
     constraints = table.get("constraints", [])
     if not isinstance(constraints, list | dict):
@@ -241,7 +241,7 @@ def _standard_deviations(covariance: Any, objectives: tuple[str, ...]) -> list[f
 
 
 def _noise_table(noise: Mapping[str, Noise], *, whole: bool) -> dict[str, Any]:
-    """One table where all objectives share a kind of noise, else one for each."""
+    """Return one table if all objectives share a kind of noise, else one for each."""
     tables = [model.to_dict() for model in noise.values()]
     if len({table["kind"] for table in tables}) > 1 or not whole:
         return dict(zip(noise, tables, strict=True))

@@ -162,7 +162,7 @@ class Race:
         for name, arms in constant_metrics(result).items():
             if name not in self._told:
                 self._told.add(name)
-                yield Unvarying(name, tuple(arms), advice(name, result, self.plan.source.least_peak))
+                yield Unvarying(name, tuple(arms), advice(name, arms, result, self.plan.source.least_peak))
 
     def _record_all(self, done: "set[Future[Ran]]") -> list[Happening]:
         """Record the results of runs, then raise the first of what went wrong."""

@@ -1,7 +1,7 @@
 """Metrics that have not varied: their scale cannot be learnt, and what rests on them would be measured without end."""
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from paretoguard.errors import ProblemError
 from paretoguard.evidence.estimated_scale import LEAST_PULLS
@@ -40,7 +40,7 @@ def why_stuck(result: Result) -> str:
     )
 
 
-def advice(name: str, result: Result, least: float | None) -> str:
+def advice(name: str, arms: Sequence[str], result: Result, least: float | None) -> str:
     """Say what to write in the file instead; `least` is the least peak memory that is told apart from less, in MB."""
     if name != PEAK:
         return (
@@ -48,9 +48,8 @@ def advice(name: str, result: Result, least: float | None) -> str:
             "and its low and high"
         )
     limit = _limit(result.stated) if result.stated is not None else None
-    peaks = [result.verdicts[arm].mean[PEAK] for arm in constant_metrics(result)[PEAK]]
     low = ""
-    if least is not None and min(peaks) <= least:
+    if least is not None and min(result.verdicts[arm].mean[PEAK] for arm in arms) <= least:
         means = f", and the limit of {limit:g} MB held in all of those runs" if limit is not None else ""
         low = f"{_told_apart(least)}: they need that or less{means}; "
     return (
