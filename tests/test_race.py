@@ -23,16 +23,16 @@ from paretoguard.cli.race import Failures, drive, remaining
 from paretoguard.errors import FileError
 from paretoguard.experiment.audit import audit
 from paretoguard.experiment.storage import open_storage
-from paretoguard.files.formulas import Formula
+from paretoguard.files.metrics import Formula
+from paretoguard.files.problem_file import load
 from paretoguard.page.content import read
 from paretoguard.page.markdown import markdown
 from paretoguard.page.page import page
-from paretoguard.race.ledger import begin
-from paretoguard.race.ledger_notes import Run
+from paretoguard.race.ledger import Run, begin
+from paretoguard.race.measuring import RaceError, RunFailedError
 from paretoguard.race.race import Failed, Measured, Race, Resumed, Unvarying, Waiting, Written
-from paretoguard.race.race_plan import Plan, as_stated, read_plan
-from paretoguard.race.sources import Pull, RaceError, RunFailedError
-from paretoguard.race.ties import without_end
+from paretoguard.race.race_plan import Plan, plan_race, without_end
+from paretoguard.trial.tickets import Ticket
 
 HEAD = 'name = "a race"\ndelta = 0.1\nbudget = 400\n'
 SCRIPT = """
@@ -72,6 +72,10 @@ bad = {{ with = {{ mean = 0.1 }} }}
     )
 
 
+def read_plan(path: Path, **given: Any) -> Plan:
+    return plan_race(load(path), path, **given)
+
+
 def finish(plan: Plan, storage: str | None = None, **given: Any) -> tuple[pg.Result, list[Any]]:
     race = Race(plan, begin(plan, storage, jobs=given.get("jobs", 1)), **given)
     events = [event for event in race.events() if not isinstance(event, Waiting)]
@@ -98,6 +102,19 @@ def test_a_race_of_commands_ends_in_the_answer_and_goes_on_where_it_was(tmp_path
     with pytest.raises(RaceError, match=r"was changed after the race 'a race' began: .*0\.8"):
         begin(changed, url)
     changed.source.close()
+
+
+def test_a_race_reads_its_file_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is measured is then what was checked, whoever changes the file meanwhile."""
+    path, read, read_bytes = scored(tmp_path), list[Path](), Path.read_bytes
+
+    def noted(place: Path) -> bytes:
+        read.append(place)
+        return read_bytes(place)
+
+    monkeypatch.setattr(Path, "read_bytes", noted)
+    assert CliRunner().invoke(app, ["run", str(path), "--budget", "4"]).exit_code in (0, 1)
+    assert read.count(path) == 1
 
 
 def test_a_race_that_is_cut_short_goes_on_with_the_tickets_it_had(tmp_path: Path) -> None:
@@ -217,7 +234,7 @@ large = { with = { size = 60 } }
     )
     (tmp_path / "a b.bin").write_bytes(bytes(2_000_000))
     plan = read_plan(path)
-    small, large = (plan.source.measure(Pull(arm, 0)) for arm in ("small", "large"))
+    small, large = (plan.source.measure(Ticket(0, arm)) for arm in ("small", "large"))
     plan.source.close()
     assert large["peak_mb"] - small["peak_mb"] == pytest.approx(59, abs=3)
     assert 0 < small["wall_ms"] < 20_000
@@ -263,7 +280,7 @@ def test_what_is_printed_is_found_by_regular_expressions_too(tmp_path: Path) -> 
     plan = read_plan(
         command_of(tmp_path, "printf 'score: 1\\nscore: 2.5\\n'", "metrics = { score = 'score: ([0-9.]+)' }")
     )
-    assert plan.values(plan.source.measure(Pull("a", 0))) == {"score": 2.5}
+    assert plan.values(plan.source.measure(Ticket(0, "a"))) == {"score": 2.5}
     plan.source.close()
 
 
@@ -312,7 +329,7 @@ def test_ctrl_c_kills_what_runs_and_keeps_what_was_measured(tmp_path: Path) -> N
 
 def test_a_race_goes_on_with_the_seed_it_was_begun_with(tmp_path: Path) -> None:
     url = f"sqlite:///{tmp_path}/rows.db"
-    begun = begin(as_stated(read_plan(table(tmp_path), seed=7), seed=7), url)
+    begun = begin(read_plan(table(tmp_path), seed=7), url)
     begun.tell(begun.ask()[0], dict.fromkeys(begun.problem.objectives, 0.0))
     with pytest.raises(RaceError, match="was begun with seed = 7, now 0 is asked for"):
         begin(read_plan(table(tmp_path)), url)
@@ -367,7 +384,7 @@ def test_a_shell_is_used_where_asked_for_and_what_is_put_in_is_quoted(tmp_path: 
     (tmp_path / "a $(touch evil).txt").write_text("12345")
     more = "shell = true\ninputs = { file = '*.txt' }\nmetrics = { score = '([0-9]+)' }"
     plan = read_plan(command_of(tmp_path, "cat {file} | wc -c", more))
-    assert plan.values(plan.source.measure(Pull("a", 0))) == {"score": 5.0}
+    assert plan.values(plan.source.measure(Ticket(0, "a"))) == {"score": 5.0}
     plan.source.close()
     assert not (tmp_path / "evil").exists()
     with pytest.raises(pg.FileError, match="without quotes"):
@@ -490,7 +507,7 @@ def test_what_a_shell_would_understand_is_refused_without_one(tmp_path: Path, wo
 @pytest.mark.parametrize("command", ["echo '|' x", 'echo "a ; b" x', r"echo \; \| x", "echo a|b 'x;' x", "echo -> x"])
 def test_words_in_quotes_are_words(tmp_path: Path, command: str) -> None:
     plan = read_plan(command_of(tmp_path, command))
-    assert plan.source.measure(Pull("a", 0))["output_bytes"] > 2
+    assert plan.source.measure(Ticket(0, "a"))["output_bytes"] > 2
     plan.source.close()
 
 
@@ -729,7 +746,7 @@ def test_a_run_without_what_a_formula_needs_is_told(tmp_path: Path) -> None:
     path.write_text(path.read_text().replace("[measure]", '[derived]\nz = "q / w"\n[measure]'))
     plan = read_plan(path)
     with pytest.raises(RunFailedError, match="there is no 'w' in what it gave, which was: q"):
-        plan.values(plan.source.measure(Pull("a", 0)))
+        plan.values(plan.source.measure(Ticket(0, "a")))
     plan.source.close()
 
 
@@ -794,7 +811,8 @@ def test_a_race_says_now_and_then_where_it_stands(
 ) -> None:
     monkeypatch.setattr("paretoguard.cli.race.LINES_SECONDS", 0.0)
     options = dict.fromkeys(("algorithm", "evidence", "delta", "budget", "seed"))
-    drive(scored(tmp_path), options, jobs=1, batch=None, name=None, storage=None)
+    path = scored(tmp_path)
+    drive(load(path), path, options, jobs=1, batch=None, name=None, storage=None)
     lines = capsys.readouterr().err.splitlines()
     assert any(re.match("[0-9]+ samples?: .*; (about|how much|nothing)", line) for line in lines), lines
 
@@ -835,7 +853,7 @@ def test_a_metric_that_never_varies_is_named_and_does_not_keep_a_race_running(
     path = write(tmp_path, text)
     path.write_text(path.read_text().replace("budget = 400\n", ""))
     options = dict.fromkeys(("algorithm", "evidence", "delta", "budget", "seed"))
-    result, interrupted, more = drive(path, options, jobs=2, batch=None, name=None, storage=None)
+    result, interrupted, more = drive(load(path), path, options, jobs=2, batch=None, name=None, storage=None)
     assert not interrupted
     assert result.stopped == "open"
     assert more["stuck"].startswith("stopped, as all that is open rests on score")
@@ -844,11 +862,11 @@ def test_a_metric_that_never_varies_is_named_and_does_not_keep_a_race_running(
     said = " ".join(capsys.readouterr().err.split())
     assert "note: score has not varied in 30 results or more of one" in said
     assert '[noise.score] with kind = "exact" if it is the same in every run' in said
-    again, _, more = drive(path, options, jobs=2, batch=None, name=None, storage=None)  # says so at once
+    again, _, more = drive(load(path), path, options, jobs=2, batch=None, name=None, storage=None)  # says so at once
     assert (again.samples, more["stuck"] in again.notes) == (result.samples, True)
     assert "note: score has not varied" in " ".join(capsys.readouterr().err.split())
     most = result.samples + 3
-    on, _, more = drive(path, options | {"budget": most}, jobs=2, batch=None, name=None, storage=None)
+    on, _, more = drive(load(path), path, options | {"budget": most}, jobs=2, batch=None, name=None, storage=None)
     assert (on.samples, more["stuck"]) == (most, None)
 
 
@@ -860,7 +878,7 @@ def test_less_memory_than_is_told_apart_is_said_to_be(tmp_path: Path) -> None:
     path = write(tmp_path, 'constraints = ["peak_mb <= 48"]\n' + SHELLS)
     path.write_text(path.read_text().replace("budget = 400", "budget = 40"))
     plan = read_plan(path)
-    least = plan.least_peak
+    least = plan.source.least_peak
     result, events = finish(plan)
     if least is None:
         pytest.skip("this system does not tell what a process takes")
@@ -954,7 +972,7 @@ def test_a_race_does_not_go_on_with_another_script(tmp_path: Path, command: str,
 def test_a_script_that_is_gone_is_told_and_large_files_go_by_size_and_time(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("paretoguard.race.watched_files.LARGE", 10)
+    monkeypatch.setattr("paretoguard.race.command_words.LARGE_FILE", 10)
     path, url = scored(tmp_path, 'prepare = "test -e other.txt"'), f"sqlite:///{tmp_path}/race.db"
     (tmp_path / "other.txt").write_text("other, which is large")
     plan = read_plan(path)
@@ -1121,7 +1139,7 @@ def test_a_tie_is_told_at_the_beginning_and_at_ctrl_c_and_a_budget_ends_it_later
 def test_a_budget_that_was_given_at_the_beginning_is_fixed(tmp_path: Path) -> None:
     path, url = scored(tmp_path), f"sqlite:///{tmp_path}/race.db"
     cut_short(path, url)
-    plan = as_stated(read_plan(path), budget=10)
+    plan = read_plan(path, budget=10)
     with pytest.raises(RaceError, match="was begun with budget = 400, now 10 is asked for"):
         begin(plan, url)
     plan.source.close()

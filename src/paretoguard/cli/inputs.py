@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from paretoguard.errors import FileError, SettingsError
 
 if TYPE_CHECKING:
+    from paretoguard.files.problem_file import ProblemFile
     from paretoguard.problem import Instance
 
 
@@ -19,11 +20,12 @@ class Given(NamedTuple):
     origin: str
 
 
-def is_measured(text: str) -> bool:
-    """Is this a problem file that says how arms are measured?"""
+def measured_file(path: Path) -> "ProblemFile | None":
+    """Return the problem file at this path if it says how arms are measured, else None."""
     from paretoguard.files import problem_file
 
-    return Path(text).is_file() and problem_file.load(text).is_measured
+    file = problem_file.load(path) if path.is_file() else None
+    return file if file is not None and file.is_measured else None
 
 
 def find(text: str) -> Given:

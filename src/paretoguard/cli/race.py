@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from paretoguard.cli.live import compiling, status_line, table_of, watching
-from paretoguard.cli.storage import race_place
+from paretoguard.cli.storage import beside
 from paretoguard.errors import StorageError
 
 try:
@@ -20,6 +20,7 @@ except ImportError:  # Windows
 if TYPE_CHECKING:
     from rich.console import Console
 
+    from paretoguard.files.problem_file import ProblemFile
     from paretoguard.race.race import Failed, Race, Unvarying
     from paretoguard.verdict import Result
 
@@ -33,6 +34,7 @@ _TO_END = "run it again with --budget N to end that, or begin another race with 
 
 
 def drive(
+    file: "ProblemFile",
     path: Path,
     options: dict[str, Any],
     *,
@@ -45,12 +47,11 @@ def drive(
     from paretoguard.cli.console import remarks
     from paretoguard.race.ledger import begin
     from paretoguard.race.race import Race
-    from paretoguard.race.race_plan import as_stated, read_plan
-    from paretoguard.race.ties import without_end
+    from paretoguard.race.race_plan import plan_race, without_end
 
     console = remarks()
-    plan = as_stated(read_plan(path, jobs=jobs, seed=options.get("seed")), **options)
-    place = storage if storage is not None else None if plan.recorded is not None else race_place(path)[1]
+    plan = plan_race(file, path, jobs=jobs, **options)
+    place = storage if storage is not None else None if plan.recorded is not None else beside(path)
     for note in plan.problem.notes:
         console.print(f"note: {note}")
     with closing(plan.source), _alone(path if plan.recorded is None else None):

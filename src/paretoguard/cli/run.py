@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from paretoguard.cli.exits import INTERRUPTED, UNDECIDED, fail
-from paretoguard.cli.inputs import Given, check_picture, find, is_measured
+from paretoguard.cli.inputs import Given, check_picture, find, measured_file
 from paretoguard.cli.options import Algorithm, Budget, Delta, Evidence, Json, Plot, Seed
 
 if TYPE_CHECKING:
@@ -53,11 +53,11 @@ def run(
     """
     check_picture(plot)
     options = {"algorithm": algorithm, "evidence": evidence, "delta": delta, "budget": budget, "seed": seed}
-    if is_measured(problem):
+    path = Path(problem)
+    if (file := measured_file(path)) is not None:
         from paretoguard.cli.race import drive as race
 
-        path = Path(problem)
-        result, interrupted, more = race(path, options, jobs=jobs, batch=batch, name=name, storage=storage)
+        result, interrupted, more = race(file, path, options, jobs=jobs, batch=batch, name=name, storage=storage)
         _show(result, plot, json, _told(path, result, more, name, storage), more)
     else:
         if (jobs, batch, name, storage) != (1, None, None, None):

@@ -59,7 +59,12 @@ def race_place(path: Path) -> tuple[str, str]:
     """The name and the database of the race of a problem file: its ledger lies beside it."""
     from paretoguard.files import problem_file
 
-    return problem_file.load(path).problem.name or path.stem, f"sqlite:///{path.with_suffix('.db')}"
+    return problem_file.load(path).problem.name or path.stem, beside(path)
+
+
+def beside(path: Path) -> str:
+    """The database beside a problem file."""
+    return f"sqlite:///{path.with_suffix('.db')}"
 
 
 def named(what: str, storage: str | None, chosen: str | None = None) -> tuple[str, str | None, bool]:
@@ -69,13 +74,13 @@ def named(what: str, storage: str | None, chosen: str | None = None) -> tuple[st
     path = Path(what)
     if path.suffix.lower() != ".toml":
         return what, storage, False
-    name, beside = race_place(path)
+    name, place = race_place(path)
     if storage is None and not path.with_suffix(".db").exists():
         raise FileError(
             f"there is no ledger '{path.with_suffix('.db')}' beside {path}: its race has not begun, or is one of "
             "recorded data, which keeps a ledger only with --storage; of one elsewhere, give its name and --storage"
         )
-    return chosen or name, storage or beside, True
+    return chosen or name, storage or place, True
 
 
 def checked_hash(given: str | None) -> str | None:

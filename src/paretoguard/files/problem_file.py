@@ -27,31 +27,15 @@ from pathlib import Path
 from typing import Any
 
 from paretoguard.errors import FileError, ProblemError
-from paretoguard.files.metrics import assumed_noise, check_constrained, is_steady, read_formulas
+from paretoguard.files.metrics import assumed_noise, check_constrained, read_formulas, runs_are_alike
 from paretoguard.numeric import Floats
 from paretoguard.problem import Instance, Problem
 from paretoguard.problem.names import suggestion
 from paretoguard.problem.noise import Gaussian, Noise, finite_number
 
-SETTINGS: dict[str, tuple[type, ...]] = {
-    "delta": (float, int),
-    "algorithm": (str,),
-    "evidence": (str,),
-    "budget": (int,),
-    "seed": (int,),
-}
-KEYS = (
-    "name",
-    *SETTINGS,
-    "constraints",
-    "dependence",
-    "tolerance",
-    "objectives",
-    "noise",
-    "derived",
-    "measure",
-    "arms",
-)
+SETTINGS: dict[str, type] = {"delta": float, "algorithm": str, "evidence": str, "budget": int, "seed": int}
+QUESTION = ("constraints", "dependence", "tolerance", "objectives", "noise")
+KEYS = ("name", *SETTINGS, *QUESTION, "derived", "measure", "arms")
 SOURCES = ("command", "callable", "data")
 WITH = "with"
 
@@ -75,7 +59,7 @@ class ProblemFile:
 
     @property
     def is_measured(self) -> bool:
-        """Does it say how arms are measured?"""
+        """True if the file says how arms are measured."""
         return bool(self.measure) or any(key in source for source in self.sources.values() for key in SOURCES)
 
     @property
@@ -124,7 +108,7 @@ class ProblemFile:
 
 
 def load(path: str | PathLike[str]) -> ProblemFile:
-    """Read a problem file; anything wrong is refused with the file's name and the key."""
+    """Read a problem file; raise FileError, with the file's name and the key, if anything is wrong."""
     try:
         text = Path(path).read_bytes().decode("utf-8-sig")
     except FileNotFoundError as error:
@@ -171,15 +155,15 @@ def _problem_file(table: Mapping[str, Any]) -> ProblemFile:
             raise ProblemError(f"'{key}' is missing; a problem file needs objectives, noise and arms")
     objectives = _table(table, "objectives")
     formulas = read_formulas(table.get("derived", {}))
-    noise, dependence = (
-        _noise(table, tuple(objectives)) if "noise" in table else ({}, table.get("dependence", "unknown"))
-    )
-    assumed = tuple(name for name in objectives if isinstance(noise, dict) and name not in noise) if may_assume else ()
-    steady = is_steady(measure) and not any("callable" in keys for keys in arms.values())
-    for name in assumed:
-        assert isinstance(noise, dict)
-        noise[name] = assumed_noise(name, formulas, steady=steady)
-    constraints = _constraints(table.get("constraints", []))
+    noise, dependence = _noise(table, tuple(objectives))
+    assumed: tuple[str, ...] = ()
+    if may_assume and isinstance(noise, dict):
+        assumed = tuple(name for name in objectives if name not in noise)
+        steady = runs_are_alike(measure, arms)
+        noise |= {name: assumed_noise(name, formulas, steady=steady) for name in assumed}
+    constraints = table.get("constraints", [])
+    if not isinstance(constraints, list | dict):
+        raise ProblemError(f"constraints is {constraints!r}, expected a list of texts or a table name = text")
     if is_measured:
         check_constrained(constraints.values() if isinstance(constraints, dict) else constraints, objectives, formulas)
     problem = Problem(
@@ -189,36 +173,29 @@ def _problem_file(table: Mapping[str, Any]) -> ProblemFile:
         constraints=constraints,
         dependence=dependence,
         tolerance=_tolerance(table.get("tolerance", 0.0)),
-        name=_typed(table, "name", (str,)) if "name" in table else "",
+        name=_typed(table.get("name", ""), "name", str),
     )
     return ProblemFile(
         problem,
         _means(problem, arms),
         {arm: source for arm, keys in arms.items() if (source := {key: keys[key] for key in keys if key != "mean"})},
-        {key: _typed(table, key, kinds) for key, kinds in SETTINGS.items() if key in table},
+        {key: _typed(table[key], key, kind) for key, kind in SETTINGS.items() if key in table},
         measure,
         dict(table.get("derived", {})),
         assumed,
     )
 
 
-def _constraints(given: Any) -> list[str] | dict[str, str]:
-    if isinstance(given, list | dict):
-        return given
-    raise ProblemError(f"constraints is {given!r}, expected a list of texts or a table name = text")
-
-
 def _tolerance(given: Any) -> Any:
-    for key, value in given.items() if isinstance(given, dict) else [("", given)]:
-        if isinstance(value, bool) or not isinstance(value, int | float):
-            raise ProblemError(f"tolerance{'.' if key else ''}{key} is {value!r}, expected a number")
-    return given
+    if not isinstance(given, dict):
+        return _typed(given, "tolerance", float)
+    return {key: _typed(value, f"tolerance.{key}", float) for key, value in given.items()}
 
 
 def _noise(table: Mapping[str, Any], objectives: tuple[str, ...]) -> tuple[Noise | dict[str, Noise], Any]:
-    """The noise, and the dependence, which a covariance in the noise table also states."""
-    given, dependence = _table(table, "noise"), table.get("dependence", "unknown")
-    if not isinstance(given.get("kind", ""), str) or "kind" not in given:
+    """Return the noise, and the dependence, which a covariance in the noise table also states."""
+    given, dependence = _table(table, "noise") if "noise" in table else {}, table.get("dependence", "unknown")
+    if not isinstance(given.get("kind"), str):  # an objective may be called kind
         models = {}
         for name, model in given.items():
             if not isinstance(model, dict):
@@ -264,7 +241,7 @@ def _standard_deviations(covariance: Any, objectives: tuple[str, ...]) -> list[f
 
 
 def _noise_table(noise: Mapping[str, Noise], *, whole: bool) -> dict[str, Any]:
-    """One table where all objectives share a kind of noise, else one for each."""
+    """Return one table if all objectives share a kind of noise, else one for each."""
     tables = [model.to_dict() for model in noise.values()]
     if len({table["kind"] for table in tables}) > 1 or not whole:
         return dict(zip(noise, tables, strict=True))
@@ -306,8 +283,7 @@ def _means(problem: Problem, arms: Mapping[str, Mapping[str, Any]]) -> Floats | 
         if not isinstance(keys["mean"], dict):
             raise ProblemError(f"arms.{arm}.mean is {keys['mean']!r}, expected {{ objective = mean, … }}")
         for objective, value in keys["mean"].items():
-            if isinstance(value, bool) or not isinstance(value, int | float):
-                raise ProblemError(f"arms.{arm}.mean.{objective} is {value!r}, expected a number")
+            _typed(value, f"arms.{arm}.mean.{objective}", float)
     return Instance(problem, {arm: keys["mean"] for arm, keys in arms.items()}).means
 
 
@@ -323,9 +299,8 @@ def _table(table: Mapping[str, Any], key: str) -> dict[str, Any]:
     return dict(table[key])
 
 
-def _typed(table: Mapping[str, Any], key: str, kinds: tuple[type, ...]) -> Any:
-    value = table[key]
-    if isinstance(value, bool) or not isinstance(value, kinds):
+def _typed(value: Any, key: str, kind: type) -> Any:
+    if isinstance(value, bool) or not isinstance(value, int | float if kind is float else kind):
         words = {str: "a text", int: "a whole number", float: "a number"}
-        raise ProblemError(f"{key} is {value!r}, expected {words[kinds[0]]}")
+        raise ProblemError(f"{key} is {value!r}, expected {words[kind]}")
     return value

@@ -15,7 +15,7 @@ from paretoguard.pictures.constraint_lines import pretty
 from paretoguard.pictures.palette import ORDER
 from paretoguard.problem import Problem
 from paretoguard.problem.noise import Noise
-from paretoguard.race.ledger_notes import Failures, Run, read_failures, read_runs
+from paretoguard.race.ledger import Failures, Run, read_failures, read_runs
 from paretoguard.simulation.trace import Growth, growth
 from paretoguard.trial.setup import Setup
 from paretoguard.verdict import MARKS, Result, Verdict, show, show_interval

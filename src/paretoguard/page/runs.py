@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Mapping
 
-from paretoguard.race.ledger_notes import Failures, Run
+from paretoguard.race.ledger import Failures, Run
 
 MADE_AGAIN = "Attempts that failed, count for nothing and were made again, or are when the race goes on"
 MEASURED = "How it was measured, which may change when a race goes on"

@@ -6,88 +6,63 @@ import math
 import os
 import queue
 import random
+import re
 import shlex
-import shutil
 import subprocess
 import sys
 import tempfile
 from collections.abc import Mapping
 from contextlib import suppress
+from itertools import product
 from pathlib import Path
 from typing import Any
 
 from paretoguard.errors import ProblemError
 from paretoguard.files.metrics import FAILED
 from paretoguard.race import spawner
-from paretoguard.race.command_template import Command
-from paretoguard.race.measure_table import How
-from paretoguard.race.output import MOST_OUTPUT, read_patterns, read_printed
-from paretoguard.race.sources import Findings, Pull, RaceError, RunFailedError, digest_line
-from paretoguard.race.watched_files import Stamps, described, named_files
+from paretoguard.race.command_words import Command, protocol_lines, stamps
+from paretoguard.race.measuring import Findings, How, RaceError, RunFailedError, Source, digest_line
+from paretoguard.trial.tickets import Ticket
 
+_KEYS = ("command", "prepare", "cleanup")
 FOREVER = 1e9  # seconds
 GROWTH = 1.02  # of the process that starts commands, with room
 TAIL = 300  # characters of what a failed command said
+MOST_OUTPUT = 1_000_000  # characters that are looked at, from the end
 
 
-class Commands:
+class Commands(Source):
     """Runs the commands of a problem file, in the folder of that file."""
 
     def __init__(self, sources: Mapping[str, Mapping[str, Any]], how: How, folder: Path, seed: int, jobs: int) -> None:
         self._how, self._folder, self._seed = how, folder, seed
-        self._patterns = read_patterns(how.metrics)
+        self._patterns = {name: _pattern(name, text) for name, text in how.metrics.items()}
         self._words = {arm: {"arm": arm, **source.get("with", {})} for arm, source in sources.items()}
         self._inputs = {word: _files(word, given, folder) for word, given in how.inputs.items()}
-        self._commands = {arm: self._read(arm, f"arms.{arm}.command", sources[arm].get("command")) for arm in sources}
-        self._prepare = {arm: self._extra(arm, "prepare") for arm in sources}
-        self._cleanup = {arm: self._extra(arm, "cleanup") for arm in sources}
-        self._named = {name: path for arm in sources for name, path in self._named_by(arm).items()}
-        self._watched, self.written = set[str](), set[str]()  # arms; files that were changed by a first run
+        self._commands: dict[tuple[str, str], Command] = {}
+        for key, arm in product(_KEYS, sources):
+            is_own = key in sources[arm]
+            text = sources[arm][key] if is_own else getattr(how, key)
+            if text is not None:
+                place = f"arms.{arm}.{key}" if is_own else f"measure.{key}"
+                command = Command(place, text, [*self._words[arm], *self._inputs], shell=how.shell)
+                command.check_program(self._words[arm], folder)
+                self._commands[arm, key] = command
+        self._named: dict[str, Path] = {}
+        for arm, key in product(sources, _KEYS):
+            if (arm, key) in self._commands:
+                self._named |= self._commands[arm, key].files(self._words[arm], folder)
+        self._watched = set[str]()  # arms whose first run shows what runs write
+        self.written: set[str] = set()
         self._scratch = tempfile.TemporaryDirectory(prefix="paretoguard-")
-        self._spawners: queue.SimpleQueue[subprocess.Popen[str]] = queue.SimpleQueue()
+        self._spawners: queue.SimpleQueue[Any] = queue.SimpleQueue()
         self._every = [self._spawner() for _ in range(jobs)]
-        for each in self._every:
-            if each.stdout is not None:
-                each.stdout.readline()  # it is ready
-            self._spawners.put(each)
-        self.least_peak = least_peak(self._every[0].pid)
+        for process in self._every:
+            process.stdout.readline()  # it is ready
+            self._spawners.put(process)
+        self.least_peak = _least_peak(self._every[0].pid)
 
-    def _read(self, arm: str, key: str, own: Any) -> Command:
-        text = own if own is not None else self._how.command
-        if text is None:
-            raise ProblemError(f"{key} is missing: say how to measure this arm, or give measure.command for all")
-        key = key if own is not None else "measure.command"
-        return self._checked(arm, Command(key, text, self._known(arm), shell=self._how.shell))
-
-    def _extra(self, arm: str, key: str) -> Command | None:
-        text = getattr(self._how, key)
-        if text is None:
-            return None
-        return self._checked(arm, Command(f"measure.{key}", text, self._known(arm), shell=self._how.shell))
-
-    def _known(self, arm: str) -> list[str]:
-        return [*self._words[arm], *self._inputs]
-
-    def _checked(self, arm: str, command: Command) -> Command:
-        """Refuse a program that is not there, before anything is measured."""
-        program = command.program(self._words[arm])
-        if program is None:
-            return command
-        there = os.path.join(self._folder.resolve(), program) if os.sep in program else program
-        if shutil.which(there) is None:
-            where = f"no program {program!r} in {self._folder}" if os.sep in program else f"no program {program!r}"
-            raise ProblemError(f"{command.key}: there is {where}; install it, or correct the command")
-        return command
-
-    def _named_by(self, arm: str) -> dict[str, Path]:
-        """The files that the commands of an arm name."""
-        found: dict[str, Path] = {}
-        for command in (self._commands[arm], self._prepare[arm], self._cleanup[arm]):
-            if command is not None:
-                found |= named_files(command.known(self._words[arm]), self._folder, shell=command.shell)
-        return found
-
-    def _spawner(self) -> "subprocess.Popen[str]":
+    def _spawner(self) -> Any:
         return subprocess.Popen(
             [sys.executable, "-I", "-S", spawner.__file__],
             stdin=subprocess.PIPE,
@@ -97,31 +72,32 @@ class Commands:
             start_new_session=True,  # Ctrl-C is for us to handle
         )
 
-    def measure(self, pull: Pull) -> dict[str, Any]:
-        """One run: what is measured of it, and what it prints."""
-        chance = random.Random(f"{self._seed} {pull.number}")
+    def measure(self, ticket: Ticket) -> dict[str, Any]:
+        chance = random.Random(f"{self._seed} {ticket.id}")
         drawn = {word: chance.choice(files) for word, files in self._inputs.items()}
-        words = {**self._words[pull.arm], **drawn}
+        words = {**self._words[ticket.arm], **drawn}
         process = self._spawners.get()
-        stamps = Stamps(self._named if pull.arm not in self._watched else {})
-        self._watched.add(pull.arm)
+        before = stamps(self._named) if ticket.arm not in self._watched else {}
+        self._watched.add(ticket.arm)
         try:
-            self._aside(process, self._prepare[pull.arm], words, "prepare")
+            self._aside(process, ticket.arm, "prepare", words)
             try:
                 size = sum(os.path.getsize(self._folder / file) for file in drawn.values())
-                return self._run(process, self._commands[pull.arm].filled(words), size)
+                return self._run(process, self._commands[ticket.arm, "command"].filled(words), size)
             finally:
-                self._aside(process, self._cleanup[pull.arm], words, "cleanup")
+                self._aside(process, ticket.arm, "cleanup", words)
         finally:
-            self.written |= stamps.changed()
+            after = stamps(self._named) if before else {}
+            self.written |= {repr(name) for name, seen in after.items() if seen != before[name]}
             self._spawners.put(process)
 
-    def _aside(self, process: Any, command: Command | None, words: Mapping[str, Any], key: str) -> None:
-        if command is None or process.poll() is not None:
+    def _aside(self, process: Any, arm: str, key: str, words: Mapping[str, Any]) -> None:
+        if (arm, key) not in self._commands or process.poll() is not None:
             return
-        answer, _, said = self._ask(process, command.filled(words))
+        argv = self._commands[arm, key].filled(words)
+        answer, _, said = self._ask(process, argv)
         if answer["status"] != 0:
-            raise RaceError(f"measure.{key} failed with {_ending(answer)}: {shlex.join(command.filled(words))}{said}")
+            raise RaceError(f"measure.{key} failed with {_ending(answer)}: {shlex.join(argv)}{said}")
 
     def _run(self, process: Any, argv: list[str], size: int) -> dict[str, Any]:
         answer, output, said = self._ask(process, argv)
@@ -140,12 +116,12 @@ class Commands:
         with open(output, encoding="utf-8", errors="replace") as file:
             file.seek(max(0, measured["output_bytes"] - MOST_OUTPUT))
             text = file.read()
-        found = Findings({**read_printed(text, self._patterns), **measured})
+        found = Findings({**_printed(text, self._patterns), **measured})
         found.said, found.has_brace = text[-TAIL:].strip(), "{" in text
         return found
 
     def _ask(self, process: Any, argv: list[str]) -> tuple[dict[str, Any], str, str]:
-        """What the spawner says, where the output is, and the last of what went to stderr."""
+        """Run a command; return the answer of the spawner, the file with its output, and the last of its stderr."""
         name = os.path.join(self._scratch.name, str(process.pid))
         out, err = f"{name}.out", f"{name}.err"
         request = {"argv": argv, "timeout": self._how.timeout or FOREVER, "out": out, "err": err}
@@ -166,23 +142,20 @@ class Commands:
         return answer, out, f"; it said: {said}" if said else ""
 
     def described(self) -> list[str]:
-        """The files that inputs are drawn from, and those that commands name."""
         inputs = [
             f"inputs.{word}: {digest_line(*(self._folder / file for file in files))}"
             for word, files in self._inputs.items()
         ]
-        return [*inputs, *described(self._named)]
+        return [*inputs, *protocol_lines(self._named)]
 
     def close(self) -> None:
         """Kill what runs."""
         every, self._every = self._every, []
-        for each in every:
-            if each.stdin is not None:
-                each.stdin.close()
-        for each in every:
-            each.wait()
-            if each.stdout is not None:
-                each.stdout.close()
+        for process in every:
+            process.stdin.close()
+        for process in every:
+            process.wait()
+            process.stdout.close()
         self._scratch.cleanup()
 
 
@@ -201,8 +174,31 @@ def _files(word: str, given: str | list[str], folder: Path) -> list[str]:
     return found
 
 
-def least_peak(process: int) -> float | None:
-    """The least peak memory that is told apart from less, in MB: what the process takes that starts the commands.
+def _pattern(name: str, text: Any) -> re.Pattern[str]:
+    """Return the regular expression of a metric."""
+    try:
+        pattern = re.compile(text, re.MULTILINE)
+    except (re.error, TypeError) as error:
+        raise ProblemError(f"measure.metrics.{name} is {text!r}, which is no regular expression: {error}") from None
+    if pattern.groups != 1:
+        raise ProblemError(f"measure.metrics.{name} is {text!r}, expected one (group), which holds the number")
+    return pattern
+
+
+def _printed(output: str, patterns: Mapping[str, re.Pattern[str]]) -> dict[str, Any]:
+    """Return what was printed, by name: the last line that is a JSON object, and the last match of each pattern."""
+    found: dict[str, Any] = {}
+    for line in reversed(output.splitlines()):
+        if line.lstrip().startswith("{"):
+            with suppress(ValueError):
+                found = json.loads(line)
+                break
+    matches = {name: pattern.findall(output) for name, pattern in patterns.items()}
+    return found | {name: all_of_it[-1] for name, all_of_it in matches.items() if all_of_it}
+
+
+def _least_peak(process: int) -> float | None:
+    """Return the memory of the process that starts commands, in MB: less peak memory cannot be told apart.
 
     In whole MB, so that it is the same when a race goes on. None where the system does not say.
     """

@@ -14,23 +14,23 @@ from typing import Any
 
 from paretoguard.errors import ProblemError
 from paretoguard.files.metrics import FAILED
-from paretoguard.race.measure_table import How
-from paretoguard.race.sources import Pull, RaceError, RunFailedError, digest_line
+from paretoguard.race.measuring import How, RaceError, RunFailedError, Source, digest_line
+from paretoguard.trial.tickets import Ticket
 
-STOPPED = "the race was stopped"
+RACE_STOPPED = "the race was stopped"
 LASTING = (TypeError, NameError, AttributeError, ImportError, NotImplementedError)  # they come again in each call
 
 
-class Functions:
-    """Calls `module:function` with the arm's `with` words or, without any, with the arm's name."""
+class Functions(Source):
+    """Calls `module:function` with the arm's `with` words or, if there are none, with the arm's name."""
 
     def __init__(self, sources: Mapping[str, Mapping[str, Any]], how: How, folder: Path) -> None:
         self._timeout = how.timeout
         self._words = {arm: source.get("with", {}) for arm, source in sources.items()}
-        self._functions = {}
+        self._functions: dict[str, Any] = {}
         for arm, source in sources.items():
             key = f"arms.{arm}.callable" if "callable" in source else "measure.callable"
-            self._functions[arm] = find_function(key, source.get("callable", how.callable), folder)
+            self._functions[arm] = _find(key, source.get("callable", how.callable), folder)
             if how.timeout is not None and not inspect.iscoroutinefunction(self._functions[arm]):
                 raise ProblemError(
                     f"measure.timeout is for commands and asynchronous functions; {key} cannot be stopped"
@@ -51,20 +51,19 @@ class Functions:
         except ValueError:  # of no known signature
             return
 
-    def measure(self, pull: Pull) -> dict[str, Any]:
-        """One call, with the time it took."""
-        function, words = self._functions[pull.arm], self._words[pull.arm]
-        arguments = () if words else (pull.arm,)
+    def measure(self, ticket: Ticket) -> dict[str, Any]:
+        function, words = self._functions[ticket.arm], self._words[ticket.arm]
+        arguments = () if words else (ticket.arm,)
         begin = time.perf_counter()
         try:
             found = function(*arguments, **words)
             if inspect.isawaitable(found):
-                found = self._begun(found).result()
+                found = self._handed_over(found).result()
         except RaceError:
             raise
         except (Exception, asyncio.CancelledError, CancelledError) as error:
             if self._closed:  # we cancelled it: that is no failure of the arm
-                raise RaceError(STOPPED) from error
+                raise RaceError(RACE_STOPPED) from error
             late = isinstance(error, TimeoutError) and self._timeout is not None
             why = "no end in time (measure.timeout)" if late else f"{error}{_place(error, function)}"
             lasting = isinstance(error, LASTING)
@@ -74,24 +73,19 @@ class Functions:
             raise RunFailedError(why, _timed(begin, 1.0), lasting=True)
         return {**_timed(begin, 0.0), **found}
 
-    def _begun(self, found: Any) -> "Future[Any]":
-        """Hand a call to the loop, unless it is about to stop: it would be waited for without end."""
+    def _handed_over(self, found: Any) -> "Future[Any]":
+        """Hand a call to the loop, unless the loop is about to stop: the call would never end."""
         with self._closing:
             if self._closed:
                 getattr(found, "close", lambda: None)()
-                raise RaceError(STOPPED)
-            return asyncio.run_coroutine_threadsafe(self._waited(found), self._loop)
-
-    async def _waited(self, found: Any) -> Any:
-        return await asyncio.wait_for(found, self._timeout)
+                raise RaceError(RACE_STOPPED)
+            return asyncio.run_coroutine_threadsafe(asyncio.wait_for(found, self._timeout), self._loop)
 
     def described(self) -> list[str]:
-        """The files that the functions are in."""
         files = {inspect.getsourcefile(inspect.unwrap(function)) for function in self._functions.values()}
         return [digest_line(Path(file)) for file in sorted(filter(None, files)) if Path(file).is_file()]
 
     def close(self) -> None:
-        """Stop what is awaited."""
         with self._closing:
             was_closed, self._closed = self._closed, True
         if was_closed:
@@ -102,7 +96,7 @@ class Functions:
         self._loop.close()
 
     async def _cancelled(self) -> None:
-        """Cancel what is awaited, and let whoever waits for it know."""
+        """Cancel what is awaited, and wait until it has ended."""
         tasks = asyncio.all_tasks() - {asyncio.current_task()}
         for task in tasks:
             task.cancel()
@@ -110,7 +104,7 @@ class Functions:
 
 
 def _place(error: BaseException, function: Any) -> str:
-    """Where an exception was raised: the last line of the function's own file, if it came by there."""
+    """Return where an exception was raised: the last line in the function's own file, else the last of all."""
     frames = traceback.extract_tb(error.__traceback__)[1:]  # the first is ours
     try:
         own = inspect.getsourcefile(inspect.unwrap(function))
@@ -125,10 +119,8 @@ def _timed(begin: float, failed: float) -> dict[str, float]:
     return {"wall_ms": 1e3 * wall, "wall_s": wall, FAILED: failed}
 
 
-def find_function(key: str, given: Any, folder: Path) -> Any:
-    """The function `module:function`; modules are looked for beside the problem file first."""
-    if given is None:
-        raise ProblemError(f"{key} is missing: expected a function, as 'module:function'")
+def _find(key: str, given: Any, folder: Path) -> Any:
+    """Return the function `module:function`; modules are looked for beside the problem file first."""
     module, colon, name = str(given).partition(":")
     if not colon or not module or not name:
         raise ProblemError(f"{key} is {given!r}, expected a function, as 'module:function'")

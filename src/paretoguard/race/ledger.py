@@ -1,31 +1,33 @@
-"""The ledger of a race: a new one, or the one on which it goes on with the same question."""
+"""The ledger of a race: a new one, or the one on which it goes on with the same question, and the notes on it."""
 
+from collections.abc import Iterable, Iterator
 from itertools import zip_longest
-from typing import Any
+from typing import Any, NamedTuple
 
-from paretoguard.experiment.events import TOLD
+from paretoguard.experiment.events import NOTED, TOLD, Entry
 from paretoguard.experiment.experiment import Experiment
 from paretoguard.experiment.memory import MemoryStorage
 from paretoguard.experiment.storage import Storage, open_storage
-from paretoguard.race.ledger_notes import read_written
+from paretoguard.race.command_words import read_named, without_named
+from paretoguard.race.measuring import RaceError
 from paretoguard.race.race_plan import Plan
-from paretoguard.race.sources import RaceError
-from paretoguard.race.watched_files import read_named, without_named
 from paretoguard.trial import promises, registry
+
+RUN, FAILURE, WRITTEN, STUCK = "run", "failed", "written", "stuck"  # what notes are about
 
 
 def begin(plan: Plan, storage: str | Storage | None, *, name: str | None = None, jobs: int = 1) -> Experiment:
-    """The experiment of a race: a new one, or the one that was begun with the same file and settings.
+    """Return the experiment of a race: a new one, or the one that was begun with the same file and settings.
 
-    Of several runs at once the quick ones end first: their results then count in the order asked. A race without any
-    result binds nobody: with another file, or other settings, one with the next number in its name is begun.
+    Of several runs at once the quick ones end first: their results then count in the order asked. If a race has no
+    result, another file or other settings begin a new one, with the next number in its name.
     """
     place = MemoryStorage() if storage is None else open_storage(storage)
     called = latest(name or plan.name, place)
     order = "asked" if jobs > 1 and plan.recorded is None else None
     if called in place.names():
         found = Experiment.open(called, place)
-        if _has_results(found) or _is_same(plan, found, order):
+        if any(entry.kind == TOLD for entry in entries_of(found)) or _is_same(plan, found, order):
             _check_same(plan, found)
             return found
         called = _numbered(name or plan.name, place)[1]
@@ -34,24 +36,19 @@ def begin(plan: Plan, storage: str | Storage | None, *, name: str | None = None,
 
 
 def latest(name: str, place: Storage) -> str:
-    """The name of the race that was begun last under this name: those before it have no results."""
+    """Return the name of the race that was begun last under this name: those before it have no results."""
     return _numbered(name, place)[0]
 
 
 def _numbered(name: str, place: Storage) -> tuple[str, str]:
-    """The last name of a row such as "race", "race (2)", "race (3)" that there is, and the one after it."""
+    """Return the last name in a row such as "race", "race (2)", "race (3)" that is in use, and the one after it."""
     names, number = set(place.names()), 2
     while f"{name} ({number})" in names:
         number += 1
     return name if number == 2 else f"{name} ({number - 1})", f"{name} ({number})"
 
 
-def _has_results(experiment: Experiment) -> bool:
-    return any(event.read().kind == TOLD for event in experiment.storage.events(experiment.name))
-
-
 def _is_same(plan: Plan, experiment: Experiment, order: str | None) -> bool:
-    """Can this race go on with this plan?"""
     try:
         _check_same(plan, experiment)
     except RaceError:
@@ -60,7 +57,7 @@ def _is_same(plan: Plan, experiment: Experiment, order: str | None) -> bool:
 
 
 def _check_same(plan: Plan, experiment: Experiment) -> None:
-    """What was begun goes on with the same question only."""
+    """Refuse another question than the one that was begun with."""
     was, now = str(experiment.settings.get("protocol", "")).splitlines(), plan.protocol.splitlines()
     if without_named(was) != without_named(now):
         pairs = zip_longest(without_named(was), without_named(now), fillvalue="nothing")
@@ -82,11 +79,9 @@ def _check_same(plan: Plan, experiment: Experiment) -> None:
 
 
 def _check_named(experiment: Experiment, was: dict[str, str], now: dict[str, str]) -> None:
-    """A script must be as it was; what runs write, and what was not there at the beginning, may change."""
+    """Refuse a script that was changed; files that runs write, and files that are new, may change."""
     changed = {name for name, digest in was.items() if now.get(name) != digest}
-    if changed:
-        changed -= read_written(event.read() for event in experiment.storage.events(experiment.name))
-    for name in sorted(changed):
+    for name in sorted(changed - read_written(entries_of(experiment))):
         happened = "was changed" if name in now else "was removed"
         raise RaceError(
             f"{name}, which a command names, {happened} after the race {experiment.name!r} began: old and new results "
@@ -95,9 +90,66 @@ def _check_named(experiment: Experiment, was: dict[str, str], now: dict[str, str
 
 
 def _canonical(key: str, value: Any, order: str) -> Any:
-    """A setting as the ledger has it."""
+    """Return a setting as the ledger has it."""
     if key == "algorithm":
         return registry.label(registry.algorithm(value))
     if key == "evidence":
         return registry.label(promises.in_order(registry.evidence(value), order))
     return value
+
+
+# --- notes: how it was run, which attempts failed, which files it writes ----------------------------------------------
+
+
+class Run(NamedTuple):
+    """How a race was run from some result on."""
+
+    results: int  # there were before
+    jobs: int
+    batch: int
+
+
+class Failures(NamedTuple):
+    """Attempts to measure an arm that failed, and count for nothing else."""
+
+    attempts: int
+    why: str  # of the last one
+
+
+def entries_of(experiment: Experiment) -> Iterator[Entry]:
+    return (event.read() for event in experiment.storage.events(experiment.name))
+
+
+def _notes(entries: Iterable[Entry], about: str) -> Iterator[dict[str, Any]]:
+    return (entry.data for entry in entries if entry.kind == NOTED and entry.data["about"] == about)
+
+
+def read_runs(entries: Iterable[Entry]) -> tuple[Run, ...]:
+    """Return how a race was begun, and how it went on each time that this changed."""
+    found, results = list[Run](), 0
+    for entry in entries:
+        results += entry.kind == TOLD
+        for data in _notes([entry], RUN):
+            run = Run(results, data["jobs"], data["batch"])
+            if not found or found[-1][1:] != run[1:]:
+                found.append(run)
+    return tuple(found)
+
+
+def read_failures(entries: Iterable[Entry]) -> dict[str, Failures]:
+    """Return the failed attempts of each arm that has any."""
+    found: dict[str, Failures] = {}
+    for data in _notes(entries, FAILURE):
+        before = found[data["arm"]].attempts if data["arm"] in found else 0
+        found[data["arm"]] = Failures(before + data["attempts"], data["why"])
+    return found
+
+
+def read_stuck(entries: Iterable[Entry]) -> int | None:
+    """Return after how many results the race was stopped last because more would decide nothing."""
+    return max((int(data["results"]) for data in _notes(entries, STUCK)), default=None)
+
+
+def read_written(entries: Iterable[Entry]) -> set[str]:
+    """Return the files, as they are quoted, that runs of the race write themselves."""
+    return {name for data in _notes(entries, WRITTEN) for name in data["files"]}

@@ -1,5 +1,7 @@
-"""A race: arms are measured, several at once where asked for, until the answer is certain. It says what happens, as
-events; nothing is printed here. Every result is on the ledger before the next event: whatever stops it, it goes on.
+"""A race: arms are measured, several at once if asked for, until the answer is certain.
+
+It yields what happens, as events; nothing is printed here. Every result is on the ledger before the next event:
+whatever stops a race, it can go on.
 """
 
 import random
@@ -13,11 +15,11 @@ from typing import NamedTuple
 from paretoguard.errors import SampleError
 from paretoguard.evidence.estimated_scale import LEAST_PULLS
 from paretoguard.experiment.experiment import Experiment
-from paretoguard.race.ledger_notes import FAILED, RUN, STUCK, WRITTEN, read_stuck, read_written
+from paretoguard.race.command_words import read_named
+from paretoguard.race.ledger import FAILURE, RUN, STUCK, WRITTEN, entries_of, read_stuck, read_written
+from paretoguard.race.measuring import ExhaustedError, GivenUpError, RaceError, RunFailedError
 from paretoguard.race.race_plan import Plan
-from paretoguard.race.sources import ExhaustedError, GivenUpError, Pull, RaceError, RunFailedError
-from paretoguard.race.unvarying import advice, rests_on, still, stopped
-from paretoguard.race.watched_files import read_named
+from paretoguard.race.unvarying import advice, constant_metrics, why_stuck
 from paretoguard.trial import checks
 from paretoguard.trial.tickets import Ticket
 from paretoguard.verdict import Result
@@ -26,7 +28,7 @@ WARM_UP = -1  # the number of a run whose result is thrown away
 PATIENCE = 1.0  # seconds without an event
 MOST_EXHAUSTED = 50  # tickets in a row for arms that have no more rows
 UNASKED = -1  # no ticket
-STUCK_SHARE = 0.25  # so many more results, in which nothing else was open, show that nothing will be
+STUCK_SHARE = 0.25  # after so many more results in which nothing else was open, nothing will be
 LONGEST_WHY = 500  # characters of a failure on the ledger
 
 
@@ -38,7 +40,7 @@ class Measured(NamedTuple):
 
 
 class Failed(NamedTuple):
-    """A run did not end well; `then` says what is done about it."""
+    """A run failed; `then` says what is done about it."""
 
     arm: str
     why: str
@@ -70,7 +72,7 @@ class Waiting(NamedTuple):
 
 
 class Ran(NamedTuple):
-    """What became of one ticket."""
+    """The end of one ticket."""
 
     ticket: Ticket
     values: dict[str, float] | None  # None: there are no more rows
@@ -95,21 +97,21 @@ class Race:
         self._batch = batch or (1 if plan.recorded is not None else max(2, jobs))
         self._seed = int(experiment.settings["seed"])
         self._noted = False
-        self._bound = set(read_named(str(experiment.settings.get("protocol") or "").splitlines()))  # named files
-        self._bound -= read_written(event.read() for event in experiment.storage.events(experiment.name))
+        protocol = str(experiment.settings.get("protocol") or "").splitlines()
+        self._bound = read_named(protocol).keys() - read_written(entries_of(experiment))  # files that must not change
         self._warm: set[str] = set()
         self._same = {arm for arm, pulls in experiment.result().pulls.items() if pulls}  # arms known to give it twice
         self.running: dict[Future[Ran], Ticket] = {}
-        self.exhausted: set[str] = set()
-        self._only_others = False  # is nothing asked for but arms without more rows?
+        self.exhausted: set[str] = set()  # arms without more rows
+        self._only_exhausted = False  # nothing else is asked for
         begun, given = experiment.settings["budget"], plan.settings.get("budget")
         self._limit = checks.check_budget(given) if begun is None and given is not None else None
         self.budget: int | None = begun if begun is not None else self._limit
-        self.stuck = ""  # why it was stopped, where all that is open rests on what has not varied
+        self.stuck = ""  # why it was stopped, if all that is open rests on what has not varied
         status = experiment.status()
         self._had, self._held = status.samples, status.held
         self._recorded, self._next_look = 0, LEAST_PULLS  # results, by this race
-        self._still: set[str] = set()
+        self._told: set[str] = set()  # metrics that have not varied
         self._stuck_since: int | None = None
 
     def events(self) -> Iterator[Happening]:
@@ -118,66 +120,58 @@ class Race:
         if self._had or waiting:
             yield Resumed(self._had)
         yield from self._stuck_before()
-        if not self.stuck:
-            yield from self._raced(waiting)
-            if self.stuck:
-                self.experiment.note(STUCK, results=self.experiment.status().samples)
-        self.plan.source.close()
-
-    def _stuck_before(self) -> Iterator[Happening]:
-        """Say at once what stopped the race before, if nothing has come since: more results would decide nothing."""
-        events = self.experiment.storage.events(self.experiment.name)
-        if self._had and read_stuck(event.read() for event in events) == self._had:
-            result = self.experiment.result()
-            yield from self._said_still(result)
-            names = rests_on(result) if self.budget is None else ()
-            self.stuck = stopped(names) if names else ""
-
-    def _raced(self, waiting: "deque[Ticket]") -> Iterator[Happening]:
         if self.plan.recorded is not None:
             self.plan.recorded.skip(self.experiment.result().pulls)
+        was_stuck = bool(self.stuck)
         with self._workers() as workers:
-            while True:
+            while not self.stuck:
                 self._start(workers, waiting)
                 if not self.running:
-                    return
+                    break
                 done = wait(self.running, timeout=PATIENCE, return_when=FIRST_COMPLETED).done
                 if not done:
                     yield Waiting()
                     continue
-                happened = self._taken(done)
+                happened = self._record_all(done)
                 self._start(workers, waiting)
                 yield from happened
-                yield from self._looked()
-                if self.stuck:
-                    return
+                yield from self._look_for_unvarying()
+        if self.stuck and not was_stuck:
+            self.experiment.note(STUCK, results=self.experiment.status().samples)
 
-    def _looked(self) -> Iterator[Happening]:
+    def _stuck_before(self) -> Iterator[Happening]:
+        """Say at once what stopped the race before, if nothing has come since: more results would decide nothing."""
+        if self._had and read_stuck(entries_of(self.experiment)) == self._had:
+            result = self.experiment.result()
+            yield from self._say_unvarying(result)
+            self.stuck = why_stuck(result) if self.budget is None else ""
+
+    def _look_for_unvarying(self) -> Iterator[Happening]:
         """Now and then: say what has not varied, and stop when more results would decide nothing."""
         if not self.experiment.problem.learnt or self._recorded < self._next_look:
             return
         self._next_look = self._recorded + LEAST_PULLS
         result = self.experiment.result()
-        yield from self._said_still(result)
-        names = rests_on(result) if self.budget is None else ()
-        self._stuck_since = (self._stuck_since or result.samples) if names else None
+        yield from self._say_unvarying(result)
+        why = why_stuck(result) if self.budget is None else ""
+        self._stuck_since = (self._stuck_since or result.samples) if why else None
         if self._stuck_since is not None and result.samples >= self._stuck_since * (1 + STUCK_SHARE):
-            self.stuck = stopped(names)
+            self.stuck = why
 
-    def _said_still(self, result: Result) -> Iterator[Happening]:
-        for name, arms in still(result).items():
-            if name not in self._still:
-                self._still.add(name)
-                yield Unvarying(name, tuple(arms), advice(name, result, self.plan.least_peak))
+    def _say_unvarying(self, result: Result) -> Iterator[Happening]:
+        for name, arms in constant_metrics(result).items():
+            if name not in self._told:
+                self._told.add(name)
+                yield Unvarying(name, tuple(arms), advice(name, arms, result, self.plan.source.least_peak))
 
-    def _taken(self, done: "set[Future[Ran]]") -> list[Happening]:
-        """Record what ended well, then say what did not."""
+    def _record_all(self, done: "set[Future[Ran]]") -> list[Happening]:
+        """Record the results of runs, then raise the first of what went wrong."""
         happened, wrong = list[Happening](), list[Exception]()
         for future in done:
             try:
                 happened += self._record(future.result())
             except GivenUpError as error:
-                self._note_failed(error.pull, error.failures)
+                self._note_failed(error.ticket, error.failures)
                 wrong.append(RaceError(f"{error}. {self._advice(error)}"))
             except Exception as error:
                 wrong.append(error)
@@ -203,7 +197,7 @@ class Race:
             list(self._note_written())
 
     def _start(self, workers: ThreadPoolExecutor, waiting: "deque[Ticket]") -> None:
-        """Give every worker something to do, as far as there is anything."""
+        """Give every worker a run, if there is one."""
         while len(self.running) < self.jobs and self._room() > 0:
             if not waiting:
                 waiting.extend(self._asked())
@@ -216,24 +210,24 @@ class Race:
             self.running[workers.submit(self._run, ticket)] = ticket
 
     def _room(self) -> int:
-        """How many more runs to start, as far as the one who goes on with the race says; at most a batch."""
+        """Return how many more runs to ask for: at most a batch, and at most as --budget says now."""
         if self._limit is None:
             return self._batch
         return min(self._batch, self._limit - self._had - self._held - self._recorded - len(self.running))
 
     def _asked(self) -> list[Ticket]:
-        """A batch in random order; tickets of arms without more rows are left open, and others asked for instead."""
-        for _ in range(0 if self._only_others else MOST_EXHAUSTED):
+        """Ask for a batch, in random order; tickets of exhausted arms are left open, and others asked for instead."""
+        for _ in range(0 if self._only_exhausted else MOST_EXHAUSTED):
             tickets = self.experiment.ask(self._room())
             usable = [ticket for ticket in tickets if ticket.arm not in self.exhausted]
             if usable or not tickets:
                 random.Random(f"{self._seed} order {tickets[0].id if tickets else 0}").shuffle(usable)
                 return usable
-        self._only_others = True
-        return self._other()
+        self._only_exhausted = True
+        return self._unasked()
 
-    def _other(self) -> list[Ticket]:
-        """The least pulled arm that has rows left, though nothing but others is asked for: it may settle them."""
+    def _unasked(self) -> list[Ticket]:
+        """Return the least pulled arm that has rows left: its results may settle the exhausted arms."""
         status = self.experiment.status()
         left = [arm for arm in self.plan.problem.arms if arm not in self.exhausted]
         told = status.samples + status.held
@@ -243,49 +237,44 @@ class Race:
         return [Ticket(UNASKED, min(left, key=lambda arm: pulls[arm]))]
 
     def _run(self, ticket: Ticket) -> Ran:
-        """Measure, in a thread of its own; what fails is tried again where the policy says so."""
-        how, failures, pull = self.plan.how, list[str](), Pull(ticket.arm, ticket.id)
+        """Measure, in a thread of its own; a run that fails is tried again if the file says so."""
+        how, failures = self.plan.how, list[str]()
         warm_ups = tuple(self._warm_up(ticket.arm))
         while True:
             try:
-                values = self.plan.values(self.plan.source.measure(pull))
-                self._check_exact(pull, values)
+                values = self.plan.values(self.plan.source.measure(ticket))
+                self._check_exact(ticket, values)
                 return Ran(ticket, values, tuple(failures), warm_ups)
             except ExhaustedError:
                 return Ran(ticket, None, tuple(failures), warm_ups)
             except RunFailedError as error:
                 failures.append(str(error))
                 if how.on_failure == "infeasible":
-                    return Ran(ticket, self._counted(ticket, error), tuple(failures), warm_ups)
+                    return Ran(ticket, self.plan.failed_values(ticket.arm, error), tuple(failures), warm_ups)
                 if how.on_failure == "fail" or len(failures) > how.retries:
-                    raise GivenUpError(pull, failures, lasting=error.lasting) from error
+                    raise GivenUpError(ticket, failures, lasting=error.lasting) from error
 
-    def _check_exact(self, pull: Pull, values: dict[str, float]) -> None:
-        """Run once more what should be the same each time: one run can never show that it is not."""
-        if not self.plan.taken_exact or pull.arm in self._same:
+    def _check_exact(self, ticket: Ticket, values: dict[str, float]) -> None:
+        """Run once more what should be the same each time: one run can never show the contrary."""
+        if not self.plan.taken_exact or ticket.arm in self._same:
             return
-        again = self.plan.values(self.plan.source.measure(pull))
+        again = self.plan.values(self.plan.source.measure(ticket))
         for name in self.plan.taken_exact:
             if again[name] != values[name]:
-                raise RaceError(_varies(pull.arm, name, values[name], again[name]))
-        self._same.add(pull.arm)
-
-    def _counted(self, ticket: Ticket, failure: RunFailedError) -> dict[str, float]:
-        try:
-            return self.plan.failed_values(failure)
-        except RunFailedError as error:
-            raise RaceError(
-                f"a failed run of {ticket.arm!r} has no value ({failure}): {error}; see counts_as"
-            ) from None
+                raise RaceError(
+                    f"{name} of {ticket.arm!r} was {values[name]:.12g}, then {again[name]:.12g}: where the file states "
+                    "no noise for it, it is taken to be the same in every run. State its noise, as "
+                    f'[noise.{name}] with kind = "unknown", and begin again: --name NEW'
+                )
+        self._same.add(ticket.arm)
 
     def _warm_up(self, arm: str) -> Iterator[str]:
-        """Runs whose results are thrown away; those that fail are told, and count for nothing."""
-        if arm in self._warm:
-            return
+        """Make runs whose results are thrown away; yield why some failed."""
+        runs = self.plan.how.warmup if arm not in self._warm else 0
         self._warm.add(arm)
-        for _ in range(self.plan.how.warmup):
+        for _ in range(runs):
             try:
-                self.plan.source.measure(Pull(arm, WARM_UP))
+                self.plan.source.measure(Ticket(WARM_UP, arm))
             except RunFailedError as error:
                 yield str(error)
 
@@ -295,7 +284,7 @@ class Race:
         for why in ran.failures:
             yield Failed(ran.ticket.arm, why, "it counts as a failure" if counts else "it is tried again")
         if ran.failures and not counts:
-            self._note_failed(Pull(ran.ticket.arm, ran.ticket.id), ran.failures)
+            self._note_failed(ran.ticket, ran.failures)
         if ran.values is None:
             self.exhausted.add(ran.ticket.arm)
             return
@@ -310,31 +299,28 @@ class Race:
         yield Measured(ran.ticket.arm, ran.values)
 
     def _advice(self, error: GivenUpError) -> str:
-        """What to do after a failure that stops the race; what a race with results was begun with is fixed."""
-        pulls = self.experiment.result().pulls
+        """Say what to do after a failure that stops the race; a race with results keeps the file it was begun with."""
+        pulls, how = self.experiment.result().pulls, self.plan.how
         other = "begin another race: --name NEW" if any(pulls.values()) else "run it again"
-        if error.lasting and not pulls[error.pull.arm]:
+        if error.lasting and not pulls[error.ticket.arm]:
             return f"That looks like a mistake which comes again in each run: correct it, and {other}"
+        choices = 'measure.on_failure = "infeasible" counts failures'
+        if how.on_failure == "retry":
+            choices = f"more measure.retries try more often, {choices}"
+        elif how.timeout is None:  # with one, trying again is refused where times are measured
+            choices = f'measure.on_failure = "retry" tries again, {choices}'
         return (
             "What ended well is saved: run it again to go on, if it was chance. Else change the file "
-            f"({self._policies()}) and {other}"
+            f"({choices}) and {other}"
         )
 
-    def _policies(self) -> str:
-        """What else may be done about failures; with a timeout trying again is refused where times are measured."""
-        counts = 'measure.on_failure = "infeasible" counts failures'
-        if self.plan.how.on_failure == "retry":
-            return f"more measure.retries try more often, {counts}"
-        return counts if self.plan.how.timeout is not None else f'measure.on_failure = "retry" tries again, {counts}'
-
-    def _note_failed(self, pull: Pull, failures: Sequence[str]) -> None:
-        """Put attempts on the ledger that count for nothing else."""
+    def _note_failed(self, ticket: Ticket, failures: Sequence[str]) -> None:
         why = failures[-1][:LONGEST_WHY].encode(errors="replace").decode()
-        self.experiment.note(FAILED, id=pull.number, arm=pull.arm, attempts=len(failures), why=why)
+        self.experiment.note(FAILURE, id=ticket.id, arm=ticket.arm, attempts=len(failures), why=why)
 
     def _note_written(self) -> Iterator[Happening]:
-        """Put on the ledger which files runs write: these may be others when the race goes on."""
-        files = tuple(sorted(self.plan.written & self._bound))
+        """Put on the ledger which files runs write: they may change before the race goes on."""
+        files = tuple(sorted(self.plan.source.written & self._bound))
         if files:
             self._bound -= set(files)
             self.experiment.note(WRITTEN, files=list(files))
@@ -343,19 +329,10 @@ class Race:
     def result(self) -> Result:
         """The answer, or what is certain so far."""
         found = self.experiment.result()
-        said: tuple[str, ...] = (
-            (f"there were no more rows of {', '.join(sorted(self.exhausted))}",) if self.exhausted else ()
-        )
-        said += (self.stuck,) if self.stuck else ()
+        notes = [f"there were no more rows of {', '.join(sorted(self.exhausted))}"] if self.exhausted else []
+        if self.stuck:
+            notes.append(self.stuck)
         told = found.samples + self.experiment.status().held
         if self._limit is not None and found.stopped == "open" and told >= self._limit:
-            said += (f"stopped after {told:,} results, as --budget says; the race itself has no budget",)
-        return replace(found, notes=(*said, *found.notes)) if said else found
-
-
-def _varies(arm: str, name: str, first: float, second: float) -> str:
-    return (
-        f"{name} of {arm!r} was {first:.12g}, then {second:.12g}: where the file states no noise for it, it is taken "
-        f'to be the same in every run. State its noise, as [noise.{name}] with kind = "unknown", and begin again: '
-        "--name NEW"
-    )
+            notes.append(f"stopped after {told:,} results, as --budget says; the race itself has no budget")
+        return replace(found, notes=(*notes, *found.notes))

@@ -1,25 +1,22 @@
-"""From a problem file to a race: everything that can be checked is, before anything is measured."""
+"""From a problem file to a race: all that can be checked is checked before anything is measured."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from difflib import get_close_matches
+from math import isfinite, nan
 from pathlib import Path
 from typing import Any
 
 from paretoguard.errors import FileError, ProblemError
 from paretoguard.experiment.assumed import NOT_REPLACED
-from paretoguard.files import problem_file
-from paretoguard.files.formulas import Formula
-from paretoguard.files.metrics import FAILED, MEASURES, read_formulas
-from paretoguard.files.problem_file import SOURCES, ProblemFile
+from paretoguard.files.metrics import FAILED, MEASURES, Formula, metrics_of, read_formulas
+from paretoguard.files.problem_file import SOURCES, ProblemFile, dumps
 from paretoguard.problem import Problem
 from paretoguard.problem.noise import Exact
 from paretoguard.race.commands import Commands
 from paretoguard.race.functions import Functions
-from paretoguard.race.measure_table import How, check_keys, read_how
-from paretoguard.race.output import as_number
+from paretoguard.race.measuring import OF_KIND, Findings, How, RaceError, RunFailedError, Source, read_how
 from paretoguard.race.recorded import Recorded
-from paretoguard.race.sources import Findings, RunFailedError, Source
 from paretoguard.race.unvarying import check_peaks
 
 OF_FUNCTIONS = ("wall_ms", "wall_s", FAILED)  # what is measured of them
@@ -29,9 +26,9 @@ OF_FUNCTIONS = ("wall_ms", "wall_s", FAILED)  # what is measured of them
 class Plan:
     """A race that can begin."""
 
-    path: Path
+    path: Path  # of the problem file
     problem: Problem
-    settings: Mapping[str, Any]
+    settings: Mapping[str, Any]  # those of the file, or from the command line
     how: How
     kind: str  # "command", "callable" or "data"
     source: Source
@@ -41,42 +38,32 @@ class Plan:
 
     @property
     def name(self) -> str:
-        """Of the experiment."""
+        """The name of the experiment."""
         return self.problem.name or self.path.stem
 
     @property
     def recorded(self) -> Recorded | None:
-        """The table, where results are recorded."""
+        """The table, if results are recorded."""
         return self.source if isinstance(self.source, Recorded) else None
 
-    @property
-    def least_peak(self) -> float | None:
-        """The least peak memory of a command that is told apart from less, in MB, where that is known."""
-        return self.source.least_peak if isinstance(self.source, Commands) else None
-
-    @property
-    def written(self) -> frozenset[str]:
-        """The files named by commands, as they are quoted, that runs have changed."""
-        return frozenset(self.source.written) if isinstance(self.source, Commands) else frozenset()
-
     def values(self, measured: Mapping[str, Any]) -> dict[str, float]:
-        """The objectives of one result."""
+        """Return the objectives of one result."""
         known: dict[str, Any] = dict(measured)
         for name, formula in self.formulas.items():
             if name not in known and formula.names <= known.keys():
-                parts = {part: as_number(part, known[part], measured) for part in formula.names}
+                parts = {part: _number(part, known[part], measured) for part in formula.names}
                 try:
                     known[name] = formula.value(parts)
                 except ProblemError as error:
                     raise RunFailedError(str(error), measured) from None
         for name in self.problem.objectives:
             if name not in known:
-                missing = next((part for part in self._parts(name) if part not in known), name)
+                missing = next((part for part in metrics_of([name], self.formulas) if part not in known), name)
                 raise RunFailedError(self._lacks(missing, measured), measured, lasting=True)
-        return {name: as_number(name, known[name], measured) for name in self.problem.objectives}
+        return {name: _number(name, known[name], measured) for name in self.problem.objectives}
 
     def _lacks(self, name: str, measured: Mapping[str, Any]) -> str:
-        """That a run gave no such number, and what it gave."""
+        """Say that a run gave no such number, and what it gave."""
         found = ", ".join(str(key) for key in measured if key not in MEASURES)
         near = "".join(f" (did you mean {one!r}?)" for one in get_close_matches(name, map(str, measured), n=1))
         if self.kind == "callable":
@@ -92,19 +79,17 @@ class Plan:
             f'{line} such as {{"{name}": 0.5}}, or a regular expression for it in measure.metrics, in {end}'
         )
 
-    def _parts(self, name: str) -> list[str]:
-        if name not in self.formulas:
-            return [name]
-        return [part for used in sorted(self.formulas[name].names) for part in self._parts(used)]
-
-    def failed_values(self, failure: RunFailedError) -> dict[str, float]:
-        """What a failed run counts as, where failures count."""
+    def failed_values(self, arm: str, failure: RunFailedError) -> dict[str, float]:
+        """Return what a failed run counts as."""
         built_in = {name: value for name, value in failure.measured.items() if name in MEASURES}
-        return self.values({**failure.measured, **self.how.counts_as, **built_in, FAILED: 1.0})
+        try:
+            return self.values({**failure.measured, **self.how.counts_as, **built_in, FAILED: 1.0})
+        except RunFailedError as error:
+            raise RaceError(f"a failed run of {arm!r} has no value ({failure}): {error}; see counts_as") from None
 
     @property
     def assumptions(self) -> tuple[str, ...]:
-        """What is taken for granted besides what every answer says."""
+        """What is assumed besides what every answer says."""
         if self.kind == "data":
             ranges = "the noise of an objective that states none has the range of its column in the table"
             return ("results are rows of the table, and claims are about its means", ranges)
@@ -119,32 +104,32 @@ class Plan:
 
     @property
     def doubt(self) -> str | None:
-        """Why no guarantee can be given, if so."""
-        drawn = self.kind == "data" and not self.how.replacement
-        return NOT_REPLACED if drawn else None
+        """Why no guarantee can be given; None if one can."""
+        return NOT_REPLACED if self.kind == "data" and not self.how.replacement else None
 
 
-def read_plan(path: Path, *, jobs: int = 1, seed: int | None = None) -> Plan:
-    """The race of a file."""
-    file = problem_file.load(path)
+def plan_race(file: ProblemFile, path: Path, *, jobs: int = 1, **options: Any) -> Plan:
+    """Return the race of a file, which was read from `path`; `options` that are not None replace its settings."""
+    settings = {**file.settings, **{key: value for key, value in options.items() if value is not None}}
     try:
-        return _plan(file, path, jobs, seed)
+        return _plan(file, path, jobs, settings)
     except ProblemError as error:
         raise FileError(f"{path}: {error}") from error
 
 
-def _plan(file: ProblemFile, path: Path, jobs: int, seed: int | None) -> Plan:
-    how, formulas = read_how(file.measure), read_formulas(file.derived)
-    sources = {arm: file.sources.get(arm, {}) for arm in file.problem.arms}
+def _plan(file: ProblemFile, path: Path, jobs: int, settings: Mapping[str, Any]) -> Plan:
+    problem, how, formulas = file.problem, read_how(file.measure), read_formulas(file.derived)
+    sources = {arm: file.sources.get(arm, {}) for arm in problem.arms}
     kind = _kind(sources, how)
-    check_keys(file.measure, kind)
-    _check_times(file.problem, how, formulas)
-    chosen = seed if seed is not None else int(file.settings.get("seed", 0))
-    problem = file.problem
+    for key in file.measure:
+        if key not in OF_KIND[kind]:
+            raise ProblemError(f"measure.{key} has no meaning where arms are measured by a {kind}; leave it out")
+    _check_times(problem, how, formulas)
     _check_failures(problem, how, formulas, kind)
+    seed = int(settings.get("seed", 0))
     source: Source
     if kind == "command":
-        source = Commands(sources, how, path.parent, chosen, jobs)
+        source = Commands(sources, how, path.parent, seed, jobs)
         try:
             check_peaks(problem, formulas, source.least_peak)
         except ProblemError:
@@ -153,14 +138,17 @@ def _plan(file: ProblemFile, path: Path, jobs: int, seed: int | None) -> Plan:
     elif kind == "callable":
         source = Functions(sources, how, path.parent)
     else:
-        source = _recorded(problem, how, formulas, path, chosen)
-        problem = _with_noise(file, source)
-    protocol = "\n".join([problem_file.dumps(file), *(f"# {line}" for line in source.described())])
+        source = Recorded(problem, how, formulas, path.parent, seed)
+        given = problem.to_arguments()
+        found = {name: source.noise(name) for name in file.assumed}
+        problem = Problem(**{**given, "noise": {**given["noise"], **found}})
+    protocol = "\n".join([dumps(file), *(f"# {line}" for line in source.described())])
     exact = tuple(name for name in file.assumed if kind != "data" and isinstance(problem.noise[name], Exact))
-    return Plan(path, problem, file.settings, how, kind, source, formulas, protocol, exact)
+    return Plan(path, problem, settings, how, kind, source, formulas, protocol, exact)
 
 
 def _kind(sources: Mapping[str, Mapping[str, Any]], how: How) -> str:
+    """Return "command", "callable" or "data": one for all arms."""
     shared = [key for key in SOURCES if getattr(how, key) is not None]
     own = {arm: [key for key in SOURCES if key in source] or shared for arm, source in sources.items()}
     for arm, kinds in own.items():
@@ -173,32 +161,10 @@ def _kind(sources: Mapping[str, Mapping[str, Any]], how: How) -> str:
     return found.pop()
 
 
-def _recorded(problem: Problem, how: How, formulas: Mapping[str, Formula], path: Path, seed: int) -> Recorded:
-    if how.data is None:
-        raise ProblemError("recorded data is one table for all arms: give it as measure.data, with a column of arms")
-    return Recorded(
-        path.parent / how.data,
-        how.arm,
-        problem.arms,
-        list(problem.objectives),
-        formulas,
-        seed=seed,
-        replacement=how.replacement,
-    )
-
-
-def _with_noise(file: ProblemFile, source: Recorded) -> Problem:
-    """The problem with the noise that the table has, where the file states none."""
-    given = file.problem.to_arguments()
-    return Problem(**{**given, "noise": {**given["noise"], **{name: source.noise(name) for name in file.assumed}}})
-
-
 def _check_times(problem: Problem, how: How, formulas: Mapping[str, Formula]) -> None:
     """A run that takes too long must not be left out of a mean of times."""
-    used = set(problem.objectives)
-    for name in reversed(list(formulas)):
-        used |= formulas[name].names if name in used else set()
-    if how.on_failure == "retry" and how.timeout is not None and used & {"wall_ms", "wall_s", "user_ms"}:
+    has_times = not {"wall_ms", "wall_s", "user_ms"}.isdisjoint(metrics_of(problem.objectives, formulas))
+    if how.on_failure == "retry" and how.timeout is not None and has_times:
         raise ProblemError(
             'measure.on_failure = "retry" with a timeout would leave the slowest runs out of what is measured; use '
             '"infeasible", which counts them, or no timeout'
@@ -206,7 +172,7 @@ def _check_times(problem: Problem, how: How, formulas: Mapping[str, Formula]) ->
 
 
 def _check_failures(problem: Problem, how: How, formulas: Mapping[str, Formula], kind: str) -> None:
-    """Where failures count, they need a limit, and a failed run a value for every objective."""
+    """If failures count, they need a limit, and a failed run needs a value for every objective."""
     if how.on_failure != "infeasible" or kind == "data":
         return
     bounded = {
@@ -228,8 +194,27 @@ def _check_failures(problem: Problem, how: How, formulas: Mapping[str, Formula],
             )
 
 
-def as_stated(plan: Plan, **given: Any) -> Plan:
-    """The same plan with settings from the command line."""
-    return replace(
-        plan, settings={**plan.settings, **{key: value for key, value in given.items() if value is not None}}
-    )
+def _number(name: str, value: Any, measured: Mapping[str, Any]) -> float:
+    """Return a number that was printed, perhaps as a text; anything else is a failure of the run."""
+    try:
+        number = float(value)
+    except (TypeError, ValueError):
+        number = nan
+    if not isfinite(number):
+        lasting = isinstance(value, list | dict) or value is None
+        raise RunFailedError(f"{name} is {str(value)[:80]!r}, expected a number", measured, lasting=lasting)
+    return number
+
+
+def without_end(plan: Plan, budget: int | None) -> str:
+    """Return a warning if exact ties would be measured without end, else an empty text.
+
+    Without a tolerance no number of results shows of equal arms that neither is better.
+    """
+    problem = plan.problem
+    rows_end = plan.recorded is not None and not plan.how.replacement
+    if budget is not None or rows_end or len(problem.arms) == 1:
+        return ""
+    names = [name for name in problem.compared if not isinstance(problem.noise[name], Exact)]
+    open_ = [name for name in names if problem.tolerance.get(name, 0.0) == 0.0]
+    return f"arms that are equal in {' or '.join(open_)} would be measured without end" if open_ else ""

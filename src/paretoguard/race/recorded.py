@@ -8,45 +8,42 @@ from pathlib import Path
 from typing import Any
 
 from paretoguard.errors import FileError, ProblemError
-from paretoguard.files.formulas import Formula
+from paretoguard.files.metrics import Formula, metrics_of
+from paretoguard.problem import Problem
 from paretoguard.problem.names import listed, suggestion
 from paretoguard.problem.noise import Bernoulli, Bounded, Exact, Noise
-from paretoguard.race.sources import ExhaustedError, Pull, digest_line
+from paretoguard.race.measuring import ExhaustedError, How, Source, digest_line
+from paretoguard.trial.tickets import Ticket
 
 
-class Recorded:
+class Recorded(Source):
     """The rows of each arm; the n-th draw of an arm depends on the seed alone."""
 
-    def __init__(
-        self,
-        path: Path,
-        column: str,
-        arms: Sequence[str],
-        objectives: Sequence[str],
-        formulas: Mapping[str, Formula],
-        *,
-        seed: int,
-        replacement: bool,
-    ) -> None:
-        self._seed, self._replacement, self._path = seed, replacement, path
-        self.rows: dict[str, list[dict[str, float]]] = {arm: [] for arm in arms}
-        for place, row in read_rows(path, column, objectives, formulas):
-            if place in self.rows:
-                self.rows[place].append(row)
-        empty = [arm for arm, rows in self.rows.items() if not rows]
+    def __init__(self, problem: Problem, how: How, formulas: Mapping[str, Formula], folder: Path, seed: int) -> None:
+        if how.data is None:
+            raise ProblemError(
+                "recorded data is one table for all arms: give it as measure.data, with a column of arms"
+            )
+        self._seed, self._replacement, self._path = seed, how.replacement, folder / how.data
+        self._rows: dict[str, list[dict[str, float]]] = {arm: [] for arm in problem.arms}
+        for arm, row in _read(self._path, how.arm, list(problem.objectives), formulas):
+            if arm in self._rows:
+                self._rows[arm].append(row)
+        empty = [arm for arm, rows in self._rows.items() if not rows]
         if empty:
-            raise ProblemError(f"{path} has no row whose {column!r} is {listed(empty)}")
-        self._drawn = dict.fromkeys(arms, 0)
-        self._shuffled: dict[str, list[int]] = {}
+            raise ProblemError(f"{self._path} has no row whose {how.arm!r} is {listed(empty)}")
+        if not how.replacement:
+            for arm, rows in self._rows.items():
+                random.Random(f"{seed} {arm}").shuffle(rows)
+        self._drawn = dict.fromkeys(problem.arms, 0)
 
     @property
     def size(self) -> int:
-        """How many rows there are."""
-        return sum(map(len, self.rows.values()))
+        return sum(map(len, self._rows.values()))
 
     def noise(self, objective: str) -> Noise:
-        """What the table itself says: of 0 and 1, in a range, or the same for each arm every time."""
-        columns = [[row[objective] for row in rows] for rows in self.rows.values()]
+        """Return the noise by the values in the table: 0 and 1, in a range, or the same in all rows of an arm."""
+        columns = [[row[objective] for row in rows] for rows in self._rows.values()]
         values = {value for column in columns for value in column}
         if values <= {0.0, 1.0}:
             return Bernoulli()
@@ -54,37 +51,28 @@ class Recorded:
             return Exact()
         return Bounded(min(values), max(values))
 
-    def measure(self, pull: Pull) -> dict[str, Any]:
-        """A row of the arm."""
-        rows, number = self.rows[pull.arm], self._drawn[pull.arm]
-        self._drawn[pull.arm] += 1
+    def measure(self, ticket: Ticket) -> dict[str, Any]:
+        rows, number = self._rows[ticket.arm], self._drawn[ticket.arm]
+        self._drawn[ticket.arm] += 1
         if self._replacement:
-            return dict(rows[random.Random(f"{self._seed} {pull.arm} {number}").randrange(len(rows))])
-        if pull.arm not in self._shuffled:
-            order = list(range(len(rows)))
-            random.Random(f"{self._seed} {pull.arm}").shuffle(order)
-            self._shuffled[pull.arm] = order
-        if number >= len(rows):
+            number = random.Random(f"{self._seed} {ticket.arm} {number}").randrange(len(rows))
+        elif number >= len(rows):
             raise ExhaustedError
-        return dict(rows[self._shuffled[pull.arm][number]])
+        return dict(rows[number])
 
     def skip(self, pulls: Mapping[str, int]) -> None:
         """Go on after so many draws of each arm."""
         self._drawn.update(pulls)
 
     def described(self) -> list[str]:
-        """The table."""
         return [digest_line(self._path)]
 
-    def close(self) -> None:
-        """Nothing is open."""
 
-
-def read_rows(
+def _read(
     path: Path, column: str, objectives: Sequence[str], formulas: Mapping[str, Formula]
 ) -> Iterator[tuple[str, dict[str, float]]]:
-    """The arm and the objectives of each row."""
-    needed = _needed(objectives, formulas)
+    """Yield the arm and the objectives of each row."""
+    needed = metrics_of(objectives, formulas)
     reader = _parquet(path) if path.suffix == ".parquet" else _csv(path)
     names = next(reader)[1]
     for name in (column, *needed):
@@ -97,18 +85,6 @@ def read_rows(
             if formula.names <= values.keys():
                 values[name] = formula.value(values)
         yield str(row[column]), {name: values[name] for name in objectives}
-
-
-def _needed(objectives: Sequence[str], formulas: Mapping[str, Formula]) -> list[str]:
-    found: dict[str, None] = {}
-    waiting = list(objectives)
-    while waiting:
-        name = waiting.pop(0)
-        if name in formulas:
-            waiting += sorted(formulas[name].names)
-        else:
-            found[name] = None
-    return list(found)
 
 
 def _csv(path: Path) -> Iterator[tuple[int, list[Any]]]:
