@@ -1,8 +1,8 @@
 """Do the rows of A x <= b leave anything, within a box low <= x <= high? If not, which rows clash?
 
-Plain numbers in the user's units. Rows that touch a single objective are compared directly; the rest needs linear
-programs (HiGHS, imported only then). Everything is first made dimensionless, so that the answer does not depend on the
-units of the objectives, and a contradiction counts from a relative size of `RELATIVE` on: rounding alone makes none.
+Plain numbers in the user's units. Rows that touch a single objective are compared directly; others need linear programs
+(HiGHS, imported only then). Everything is first made dimensionless, so that the answer does not depend on the units of
+the objectives. A contradiction counts from a relative size of `RELATIVE` on: rounding alone makes none.
 """
 
 import numpy as np
@@ -11,11 +11,11 @@ from numpy import float64
 from paretoguard.numeric import Floats
 
 RELATIVE = 1e-9
-LARGE = 1e150  # sizes beyond this, or below its inverse, are not divided by: that could overflow
+_LARGE = 1e150  # sizes beyond this, or below its inverse, are not divided by: that could overflow
 
 
 def clash(A: Floats, b: Floats, low: Floats, high: Floats) -> tuple[int, ...]:
-    """A smallest-by-inclusion set of rows that no x between low and high satisfies together; () where there is none.
+    """Return a smallest-by-inclusion set of rows that no x between low and high satisfies together, or ().
 
     A [m, d], b [m], low and high [d] (may be infinite); no row of A is zero.
 
@@ -44,7 +44,7 @@ def clash(A: Floats, b: Floats, low: Floats, high: Floats) -> tuple[int, ...]:
 
 
 def implied(A: Floats, b: Floats, low: Floats, high: Floats) -> tuple[int, ...]:
-    """Rows that may be left out, all together, without changing {x : A x <= b, low <= x <= high}; the last ones first.
+    """Return rows that may all be left out without changing {x : A x <= b, low <= x <= high}; the last ones first.
 
     >>> A, b, infinite = np.array([[1.0, 0.0], [0.0, 1.0], [1.0, 1.0]]), np.array([1.0, 1.0, 2.0]), np.full(2, np.inf)
     >>> implied(A, b, -infinite, infinite)
@@ -63,7 +63,7 @@ def implied(A: Floats, b: Floats, low: Floats, high: Floats) -> tuple[int, ...]:
 
 
 def greatest(row: Floats, low: Floats, high: Floats) -> float:
-    """The greatest value of row · x over the box; its least one is −greatest(−row).
+    """Return the greatest value of row · x over the box; the least is −greatest(−row).
 
     >>> greatest(np.array([1.0, -2.0]), np.array([0.0, 0.0]), np.array([3.0, np.inf]))
     3.0
@@ -76,17 +76,17 @@ def greatest(row: Floats, low: Floats, high: Floats) -> float:
 
 
 def row_sizes(A: Floats, b: Floats) -> Floats:
-    """How large the two sides of each row typically are, [m]: the unit in which a breach of the row is counted."""
+    """Return the typical size of the two sides of each row, [m]: the unit of a breach of the row."""
     largest: Floats = (np.abs(A) * _magnitudes(A, b)).max(axis=1, initial=0.0)
     return np.maximum(np.abs(b), largest)
 
 
 def _magnitudes(A: Floats, b: Floats) -> Floats:
-    """The typical size of each objective, [d]: the largest |b/a| among its rows, 1 where nothing tells."""
+    """Return the typical size of each objective, [d]: the largest |b/a| among its rows, 1 if there is none."""
     bounds = np.broadcast_to(np.abs(b)[:, None], A.shape)
     with np.errstate(over="ignore", invalid="ignore"):
         sizes = np.divide(bounds, np.abs(A), out=np.zeros_like(A), where=A != 0).max(axis=0, initial=0.0)
-        usable = (sizes > 1 / LARGE) & (sizes < LARGE) & np.all(np.isfinite(A * sizes), axis=0)
+        usable = (sizes > 1 / _LARGE) & (sizes < _LARGE) & np.all(np.isfinite(A * sizes), axis=0)
     return np.where(usable, sizes, 1.0)
 
 
@@ -97,7 +97,7 @@ def _dimensionless(A: Floats, b: Floats, low: Floats, high: Floats) -> tuple[Flo
 
 
 def _clash_on_one_axis(A: Floats, b: Floats, low: Floats, high: Floats) -> tuple[int, ...]:
-    """The clash among rows that touch one objective each: a row against the box, or two rows with each other."""
+    """Return the clash among rows that touch one objective each: a row and the box, or two rows."""
     for c in range(A.shape[1]):
         rows = np.flatnonzero((A[:, c] != 0) & ((A != 0).sum(axis=1) == 1))
         limits = b[rows] / A[rows, c]
@@ -114,12 +114,12 @@ def _clash_on_one_axis(A: Floats, b: Floats, low: Floats, high: Floats) -> tuple
 
 
 def _exceeds(least: float, most: float) -> bool:
-    """Is least > most by more than rounding? Relative to both, so that tiny bounds are told apart too."""
+    """True if least > most by more than rounding, relative to both: tiny bounds are told apart too."""
     return bool(least - most > RELATIVE * max(abs(least), abs(most)))
 
 
 def _least_excess(A: Floats, b: Floats, low: Floats, high: Floats) -> tuple[float, Floats]:
-    """Least t >= 0 with A x <= b + t for some x in the box, and the rows' multipliers [m]."""
+    """Return the least t >= 0 with A x <= b + t for some x in the box, and the rows' multipliers [m]."""
     from scipy.optimize import linprog  # a quarter of a second to import, and boxes do not need it
 
     m, d = A.shape

@@ -1,4 +1,4 @@
-"""Constraints as a user gives them, read into rows over the objectives; and what is worth noting about them.
+"""Constraints as a user gives them, read into rows over the objectives; and notes on odd ones.
 
 Every row reads coefficients · x <= bound in the user's units and signs: a minimised objective is not negated here.
 """
@@ -20,7 +20,7 @@ from paretoguard.problem.grammar import number, parse, render
 from paretoguard.problem.names import check_names
 from paretoguard.problem.noise import Noise
 
-Given = Sequence[str] | Mapping[str, str] | tuple[ArrayLike, ArrayLike]
+ConstraintsGiven = Sequence[str] | Mapping[str, str] | tuple[ArrayLike, ArrayLike]
 
 
 @dataclass(frozen=True)
@@ -40,7 +40,7 @@ class Constraint:
 
 
 def constraint_texts(given: Any, objectives: Sequence[str]) -> dict[str, str]:
-    """The constraints as label -> text, whichever way they were given; rows of (A, b) are written out.
+    """Return the constraints as label -> text; rows of (A, b) are written out.
 
     >>> constraint_texts(([[1, 0], [0, -1]], [10, -0.4]), ["cost", "safety"])
     {'cost <= 10': 'cost <= 10', 'safety >= 0.4': 'safety >= 0.4'}
@@ -88,27 +88,28 @@ def read_constraints(texts: Mapping[str, str], objectives: Sequence[str]) -> tup
 
 
 def matrix(rows: Sequence[Constraint], objectives: int) -> tuple[Floats, Floats]:
-    """(A [m, d], b [m]) of the rows, in the user's units."""
+    """Return (A [m, d], b [m]) of the rows, in the user's units."""
     A = np.array([row.coefficients for row in rows], dtype=float64).reshape(len(rows), objectives)
     return A, np.array([row.bound for row in rows], dtype=float64)
 
 
 def check_consistent(rows: Sequence[Constraint], objectives: int) -> None:
-    """Refuse constraints that no point at all satisfies, naming a smallest set of them that clash."""
+    """Raise ProblemError if no point satisfies all constraints; it names a smallest set of them that clash."""
     A, b = matrix(rows, objectives)
     infinite = np.full(objectives, np.inf)
-    clashing = clash(A, b, -infinite, infinite)
-    if clashing:
-        raise ProblemError(_clash_message([rows[row] for row in clashing]))
+    clashing = [rows[row] for row in clash(A, b, -infinite, infinite)]
+    if not clashing:
+        return
+    if len({row.label for row in clashing}) == 1:
+        raise ProblemError(f"constraint '{clashing[0].label}' contradicts itself; correct its bounds")
+    others = "" if len(clashing) == 2 else ", though they could without any one of them"
+    raise ProblemError(f"{_together(clashing)} cannot hold together{others}; remove or relax one")
 
 
 def constraint_notes(
-    texts: Mapping[str, str],
-    rows: Sequence[Constraint],
-    noise: Mapping[str, Noise],
-    row_tolerance: Sequence[float],
+    texts: Mapping[str, str], rows: Sequence[Constraint], noise: Mapping[str, Noise], row_tolerance: Sequence[float]
 ) -> tuple[str, ...]:
-    """What a user may want to know of constraints that are usable but odd: never binding, never met, without room."""
+    """Return notes on constraints that are usable but odd: never binding, never met, or without room."""
     A, b = matrix(rows, len(noise))
     low, high = (np.array([model.support[side] for model in noise.values()]) for side in (0, 1))
     labels = {row.label for row in rows}
@@ -142,20 +143,12 @@ def _never_binding(
 
 
 def _ranges(A: Floats, noise: Mapping[str, Noise]) -> str:
-    """Why the range of the objectives that these rows touch is what it is."""
     reasons = []
     for touched, (name, model) in zip(np.any(A != 0, axis=0), noise.items(), strict=True):
         low, high = model.support
         if touched and np.isfinite(low):
             reasons.append(f"{name} is {type(model).__name__}, so between {number(low)} and {number(high)}")
     return "; ".join(reasons)
-
-
-def _clash_message(rows: Sequence[Constraint]) -> str:
-    if len({row.label for row in rows}) == 1:
-        return f"constraint '{rows[0].label}' contradicts itself; correct its bounds"
-    others = "" if len(rows) == 2 else ", though they could without any one of them"
-    return f"{_together(rows)} cannot hold together{others}; remove or relax one"
 
 
 def _together(rows: Sequence[Constraint]) -> str:

@@ -52,7 +52,7 @@ DEEPEST = 100  # nested parentheses; an expression deeper than this is refused, 
 
 
 class Token(NamedTuple):
-    """A word of the constraint: its kind (number, name, sign, end), what it says and where it begins and ends."""
+    """A word of the constraint: its kind (number, name, quoted, sign, end), text, begin and end."""
 
     kind: str
     word: str
@@ -87,7 +87,7 @@ def parse(text: str, names: Sequence[str], label: str = "") -> list[Inequality]:
 
 
 def quoted(name: str) -> str:
-    """The name as a constraint writes it: between backticks unless it is an identifier.
+    """Return the name as a constraint writes it: between backticks unless it is an identifier.
 
     >>> quoted("cost"), quoted("wall ms")
     ('cost', '`wall ms`')
@@ -116,7 +116,7 @@ def render(coefficients: Sequence[float], bound: float, names: Sequence[str]) ->
 
 
 def number(value: float) -> str:
-    """The shortest text that reads back as the same number.
+    """Return the shortest text that reads back as the same number.
 
     >>> number(10.0), number(0.1)
     ('10', '0.1')
@@ -125,7 +125,6 @@ def number(value: float) -> str:
 
 
 def _misread(token: Token) -> str:
-    """What to say of a token that stands where a comparison was expected."""
     if token.word.lower() in MISREAD:
         return MISREAD[token.word.lower()]
     product = "; a product is written with *" if token.kind in ("name", "quoted") or token.word == "(" else ""
@@ -133,7 +132,7 @@ def _misread(token: Token) -> str:
 
 
 def _instead_of_a_quantile(name: str, text: str) -> str:
-    """What to write for `p99 <= 200`, or nothing where the name is none of a quantile.
+    """Return what to write for `p99 <= 200`; nothing if the name is not that of a quantile.
 
     >>> _instead_of_a_quantile("wall_ms_p99", "wall_ms_p99 <= 200").split(": ")[1]
     "derive slow = 'wall_ms > 200' and write slow <= 0.01"
@@ -193,7 +192,7 @@ class _Reader:
         return tokens
 
     def advance(self) -> Token:
-        """Take the current token and step to the next one."""
+        """Return the current token, and step to the next one."""
         taken = self.token
         if taken.kind != "end":
             self.token = next(self.tokens)
