@@ -17,8 +17,8 @@ import paretoguard as pg
 from paretoguard.engine import loop
 from paretoguard.files.problem_file import ProblemFile
 from paretoguard.simulation import runner
-from paretoguard.simulation.limits import upper_limit
 from paretoguard.simulation.rewards import sampler
+from paretoguard.simulation.summary import upper_limit
 
 
 def easy(name: str = "easy", arms: int = 3) -> pg.Instance:

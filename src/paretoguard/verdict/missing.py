@@ -1,4 +1,4 @@
-"""What an undecided arm still lacks, and about how many more pulls it would take."""
+"""The claims that an undecided arm still lacks, and about how many more pulls they would take."""
 
 import math
 
@@ -13,17 +13,17 @@ from paretoguard.engine.explain import (
     likeliest_dominator,
 )
 from paretoguard.verdict.result import Missing
-from paretoguard.verdict.snapshot import Snapshot, still
+from paretoguard.verdict.snapshot import Snapshot, unvaried
 
 MOST_PULLS = 10**12  # more than this is "no number of pulls would do"
 
 
 def _pulls_needed(numbers: Snapshot, kind: int, i: int, j: int) -> dict[str, int]:
-    """How many more pulls of i (and j) would certify a claim at the present means; {} if no number would.
+    """Return how many more pulls of i (and j) would certify a claim at the present means; {} if no number would.
 
     The arm with fewer pulls is raised to the other's count first, then both together.
     """
-    counts = numbers.state.counts
+    counts = numbers.view.state.counts
     now_i, now_j = int(counts[i]), int(counts[j])
 
     def certified(level: int) -> bool:
@@ -48,23 +48,21 @@ def _missing(numbers: Snapshot, kind: int, i: int, j: int, text: str) -> Missing
 
 
 def _rests_on(numbers: Snapshot, i: int, j: int) -> tuple[str, ...]:
-    """What has not varied in the results of arm i, or of either of two arms: of these only what is compared counts."""
-    problem = numbers.problem
-    names = list(problem.objectives)
+    """Return what has not varied in the results of arm i, or of either of two arms; of two only what is compared."""
     if i == j:
-        return still(numbers, i)
-    found = [name for arm in (i, j) for name in still(numbers, arm) if name in names and name in problem.compared]
-    return tuple(dict.fromkeys(found))
+        return unvaried(numbers, i)
+    compared = numbers.problem.compared
+    return tuple(dict.fromkeys(name for arm in (i, j) for name in unvaried(numbers, arm) if name in compared))
 
 
 def _holds(numbers: Snapshot, kind: int, i: int, j: int) -> bool:
-    counts = numbers.state.counts
+    counts = numbers.view.state.counts
     return bool(claim(numbers.view, kind, (i, j), (int(counts[i]), int(counts[j]))) >= 0.0)
 
 
 def open_claims(numbers: Snapshot, i: int, row: int | None) -> tuple[str, list[Missing]]:
-    """What arm i looks like, and the claims that would settle it, the decisive one first."""
-    arms, state = numbers.problem.arms, numbers.state
+    """Return what arm i looks like, and the claims that would settle it, the decisive one first."""
+    arms, state = numbers.problem.arms, numbers.view.state
     text = "" if row is None else str(numbers.problem.constraints[row])
     if state.optimal[i] == 1:
         rival = closest_rival(numbers.view, i)
@@ -91,7 +89,6 @@ def open_claims(numbers: Snapshot, i: int, row: int | None) -> tuple[str, list[M
 
 
 def _ties(numbers: Snapshot, i: int, j: int) -> bool:
-    """Are two arms equal at the present estimates, in all that is compared?"""
     places = [c for c, name in enumerate(numbers.problem.objectives) if name in numbers.problem.compared]
     return bool(np.allclose(numbers.means[i, places], numbers.means[j, places], rtol=1e-12, atol=0.0))
 
