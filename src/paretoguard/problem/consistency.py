@@ -25,7 +25,9 @@ def clash(A: Floats, b: Floats, low: Floats, high: Floats) -> tuple[int, ...]:
     """
     if len(b) == 0:
         return ()
-    A, b, low, high = _dimensionless(A, b, low, high)
+    units = _magnitudes(A, b)
+    largest = np.abs(A * units).max(axis=1)
+    A, b, low, high = A * units / largest[:, None], b / largest, low / units, high / units
     found = _clash_on_one_axis(A, b, low, high)
     if found or np.all((A != 0).sum(axis=1) == 1):
         return found
@@ -88,12 +90,6 @@ def _magnitudes(A: Floats, b: Floats) -> Floats:
         sizes = np.divide(bounds, np.abs(A), out=np.zeros_like(A), where=A != 0).max(axis=0, initial=0.0)
         usable = (sizes > 1 / _LARGE) & (sizes < _LARGE) & np.all(np.isfinite(A * sizes), axis=0)
     return np.where(usable, sizes, 1.0)
-
-
-def _dimensionless(A: Floats, b: Floats, low: Floats, high: Floats) -> tuple[Floats, Floats, Floats, Floats]:
-    size = _magnitudes(A, b)
-    largest = np.abs(A * size).max(axis=1)
-    return A * size / largest[:, None], b / largest, low / size, high / size
 
 
 def _clash_on_one_axis(A: Floats, b: Floats, low: Floats, high: Floats) -> tuple[int, ...]:

@@ -127,19 +127,12 @@ def constraint_notes(
         named = _together([rows[row] for row in tight])
         leave = "leave" if named.startswith("constraints") else "leaves"
         notes.append(f"{named} {leave} no room: noisy measurements can never certify an arm there; give a tolerance")
-    return (*notes, *_never_binding(rows, A, b, noise, low, high))
-
-
-def _never_binding(
-    rows: Sequence[Constraint], A: Floats, b: Floats, noise: Mapping[str, Noise], low: Floats, high: Floats
-) -> list[str]:
     by_range = [row for row in range(len(rows)) if greatest(A[row], low, high) <= b[row]]
     rest = [row for row in range(len(rows)) if row not in by_range]
-    by_others = {rest[row] for row in implied(A[rest], b[rest], low, high)}
-    notes = [f"constraint {rows[row]} never binds: {_ranges(A[[row]], noise)}" for row in by_range]
-    return notes + [
-        f"constraint {rows[row]} never binds: the other constraints already imply it" for row in sorted(by_others)
-    ]
+    by_others = sorted({rest[row] for row in implied(A[rest], b[rest], low, high)})
+    notes += [f"constraint {rows[row]} never binds: {_ranges(A[[row]], noise)}" for row in by_range]
+    notes += [f"constraint {rows[row]} never binds: the other constraints already imply it" for row in by_others]
+    return tuple(notes)
 
 
 def _ranges(A: Floats, noise: Mapping[str, Noise]) -> str:

@@ -124,13 +124,6 @@ def number(value: float) -> str:
     return repr(float(value) + 0.0).removesuffix(".0")
 
 
-def _misread(token: Token) -> str:
-    if token.word.lower() in MISREAD:
-        return MISREAD[token.word.lower()]
-    product = "; a product is written with *" if token.kind in ("name", "quoted") or token.word == "(" else ""
-    return f"holds an unexpected '{token.word}'; expected an operator there{product}"
-
-
 def _instead_of_a_quantile(name: str, text: str) -> str:
     """Return what to write for `p99 <= 200`; nothing if the name is not that of a quantile.
 
@@ -173,8 +166,8 @@ class _Reader:
 
     def refusal(self, reason: str, position: int) -> ConstraintError:
         named = f"'{self.label}' ({self.text})" if self.label else f"'{self.text}'"
-        place = f"    {self.text}\n    {' ' * position}^"
-        return ConstraintError(f"constraint {named} {reason}\n{place}", self.text, position)
+        message = f"constraint {named} {reason}\n    {self.text}\n    {' ' * position}^"
+        return ConstraintError(message, self.text, position)
 
     def tokenize(self) -> list[Token]:
         tokens, position = [], 0
@@ -223,7 +216,10 @@ class _Reader:
         sign = self.advance()
         if sign.word in UP or sign.word in DOWN:
             return sign
-        raise self.refusal(_misread(sign), sign.start)
+        if sign.word.lower() in MISREAD:
+            raise self.refusal(MISREAD[sign.word.lower()], sign.start)
+        product = "; a product is written with *" if sign.kind in ("name", "quoted") or sign.word == "(" else ""
+        raise self.refusal(f"holds an unexpected '{sign.word}'; expected an operator there{product}", sign.start)
 
     def sum(self) -> Linear:
         total = self.product()
@@ -281,9 +277,8 @@ class _Reader:
         if name in self.names:
             return name
         if token.kind == "name" and name.lower() in ("inf", "infinity", "nan"):
-            raise self.refusal(
-                f"holds '{name}', but every number in a constraint must be finite; leave it out", token.start
-            )
+            why = f"holds '{name}', but every number in a constraint must be finite; leave it out"
+            raise self.refusal(why, token.start)
         hint = _instead_of_a_quantile(name, self.text) or suggestion(name, self.names)
         raise self.refusal(f"names no objective '{name}'; {hint}", token.start)
 

@@ -68,7 +68,14 @@ def read_noise(given: Any, objectives: Sequence[str]) -> dict[str, Noise]:
     missing = [name for name in objectives if name not in given]
     if missing:
         raise ProblemError(f"noise is missing for {listed(missing)}; give one model for each objective, or one for all")
-    return {name: _single(_noise_model(given[name], f"noise of '{name}'"), name) for name in objectives}
+    found = {}
+    for name in objectives:
+        found[name] = _noise_model(given[name], f"noise of '{name}'")
+        if np.ndim(found[name].sigma) > 0:
+            raise ProblemError(
+                f"noise of '{name}' is {found[name]!r}, expected single numbers: it is for one objective"
+            )
+    return found
 
 
 def _noise_model(given: Any, what: str) -> Noise:
@@ -79,12 +86,6 @@ def _noise_model(given: Any, what: str) -> Noise:
     if not hasattr(given, "sigma"):
         raise ProblemError(f"{what} is {given!r}, which states no sigma; give it its sub-Gaussian scale")
     return given
-
-
-def _single(model: Noise, name: str) -> Noise:
-    if np.ndim(model.sigma) > 0:
-        raise ProblemError(f"noise of '{name}' is {model!r}, expected single numbers: it is for one objective")
-    return model
 
 
 def read_dependence(given: Any, noise: Mapping[str, Noise]) -> Dependence:

@@ -234,14 +234,14 @@ class Problem:
 
     def truth(self, means: Means) -> Truth:
         """Return which arms are feasible, Pareto-optimal and dominated at these means, by the definitions."""
-        case = self._case(means)
-        feasible = feasible_arms(case)
-        dominated = dominated_arms(case.gains, feasible)
+        scores = self._scores(means)
+        feasible = feasible_arms(scores)
+        dominated = dominated_arms(scores.gains, feasible)
         pareto = feasible & ~dominated
         named = [tuple(self.arms[i] for i in np.flatnonzero(part)) for part in (feasible, pareto, dominated)]
         return Truth(named[0], named[1], named[2], feasible, pareto, dominated)
 
-    def _case(self, means: Means) -> Scores:
+    def _scores(self, means: Means) -> Scores:
         array = inputs.read_means(means, self.arms, self.noise)
         A, b = matrix(self.constraints, len(self.objectives))
         compared = self._signs != 0
@@ -252,7 +252,7 @@ class Problem:
         """Return which answers, statuses [runs, K] (positions in STATUSES), claim something false, [runs]."""
         if task not in TASKS:
             raise ProblemError(f"there is no task {task!r}; {suggestion(str(task), TASKS)}")
-        return wrong_answers(inputs.check_statuses(statuses, len(self.arms)), self._case(means), task)
+        return wrong_answers(inputs.check_statuses(statuses, len(self.arms)), self._scores(means), task)
 
     def is_correct(self, result: Any, means: Means, task: str = "e-cpsi") -> bool:
         """True if no claim of an answer is false at these means; undecided arms claim nothing.

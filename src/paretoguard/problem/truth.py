@@ -55,9 +55,9 @@ def breaches(means: Floats, A: Floats, b: Floats) -> Floats:
     return total - b
 
 
-def feasible_arms(case: Scores) -> Booleans:
+def feasible_arms(scores: Scores) -> Booleans:
     """Return which arms are inside every constraint, [K]; the boundary counts as inside."""
-    return np.asarray(np.all(case.breach <= 0, axis=1), dtype=bool_)
+    return np.asarray(np.all(scores.breach <= 0, axis=1), dtype=bool_)
 
 
 def dominated_arms(gains: Floats, feasible: Booleans) -> Booleans:
@@ -90,16 +90,16 @@ def beaten_arms(gains: Floats, feasible: Booleans, tolerance: Floats) -> Boolean
     return answer
 
 
-def wrong_answers(statuses: NDArray[np.integer], case: Scores, task: str) -> Booleans:
+def wrong_answers(statuses: NDArray[np.integer], scores: Scores, task: str) -> Booleans:
     """Return which of the answers, statuses [runs, K], make a false claim at these means, [runs].
 
     Without tolerances (spec §1): e-cpsi asks for O ⊂ O*, S ⊂ SubOpt, I ⊂ F^c; cpsi asks that returned arms are in O*
     and no other arm of O* is ruled out. If no arm is undecided this is the full definition, O = O* included.
     """
-    if np.any(case.tolerance > 0) or np.any(case.row_tolerance > 0):
-        return _wrong_within_tolerance(statuses, case, task)
-    feasible = feasible_arms(case)
-    dominated = dominated_arms(case.gains, feasible)
+    if np.any(scores.tolerance > 0) or np.any(scores.row_tolerance > 0):
+        return _wrong_within_tolerance(statuses, scores, task)
+    feasible = feasible_arms(scores)
+    dominated = dominated_arms(scores.gains, feasible)
     pareto = feasible & ~dominated
     returned, called_dominated, called_infeasible = _claims(statuses)
     if task == "cpsi":
@@ -109,20 +109,20 @@ def wrong_answers(statuses: NDArray[np.integer], case: Scores, task: str) -> Boo
     return np.asarray(np.any(false, axis=1), dtype=bool_)
 
 
-def _wrong_within_tolerance(statuses: NDArray[np.integer], case: Scores, task: str) -> Booleans:
+def _wrong_within_tolerance(statuses: NDArray[np.integer], scores: Scores, task: str) -> Booleans:
     """Spec §8 (5): returned arms are within tolerance; S is exactly dominated by returned arms; I exactly infeasible.
 
     While some arm is undecided, the arm that dominates one of S need not be returned yet: any arm that is feasible
     within tolerance will do, since a verdict claims no more by then.
     """
-    feasible = feasible_arms(case)
-    nearly = np.all(case.breach <= case.row_tolerance, axis=1)
-    acceptable = nearly & ~beaten_arms(case.gains, feasible, case.tolerance)
+    feasible = feasible_arms(scores)
+    nearly = np.all(scores.breach <= scores.row_tolerance, axis=1)
+    acceptable = nearly & ~beaten_arms(scores.gains, feasible, scores.tolerance)
     returned, called_dominated, called_infeasible = _claims(statuses)
     complete = ~np.any(statuses == UNDECIDED, axis=1)
     rivals = np.where(complete[:, None], returned, nearly)
     out = (called_dominated | called_infeasible) if task == "cpsi" else called_dominated
-    justified = _dominated_by(rivals, case.gains, out)
+    justified = _dominated_by(rivals, scores.gains, out)
     if task == "cpsi":
         false = (returned & ~acceptable) | (out & feasible & ~justified)
     else:

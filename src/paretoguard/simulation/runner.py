@@ -84,7 +84,7 @@ def run_cells(todo: Sequence[tuple[Cell, Integers]], design: Design, threads: in
         except KeyboardInterrupt:
             interrupted = True
             crew.stop.set()
-        while crew.is_at_work():
+        while any(thread.is_alive() for thread in crew.threads):
             try:
                 time.sleep(0.01)
             except KeyboardInterrupt:  # runs at work end at their next look; asking again changes nothing
@@ -107,17 +107,14 @@ class _Crew:
         self.stop = threading.Event()
         self.done: list[Block] = []
         self.failures: list[BaseException] = []
+        self.threads: list[threading.Thread] = []
         self._jobs = iter(jobs)
         self._lock = threading.Lock()
-        self._threads: list[threading.Thread] = []
 
     def start(self, workers: int, report: Report) -> None:
         for _ in range(workers):
-            self._threads.append(threading.Thread(target=self._work, args=(report,), daemon=True))
-            self._threads[-1].start()
-
-    def is_at_work(self) -> bool:
-        return any(thread.is_alive() for thread in self._threads)
+            self.threads.append(threading.Thread(target=self._work, args=(report,), daemon=True))
+            self.threads[-1].start()
 
     def _work(self, report: Report) -> None:
         while not self.stop.is_set():

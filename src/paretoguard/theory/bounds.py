@@ -26,7 +26,6 @@ from paretoguard.errors import SettingsError
 from paretoguard.geometry.nearest_alternative import alternative, entering_alternative
 from paretoguard.geometry.polyhedron import Polyhedron, polyhedron
 from paretoguard.numeric import Floats
-from paretoguard.problem import Instance
 from paretoguard.problem.noise import Gaussian
 from paretoguard.simulation.study import Simulated
 from paretoguard.theory.cuts import Best, Way, maximise
@@ -102,21 +101,17 @@ def lower_bound(instance: Simulated, task: str = "e-cpsi", *, time_limit: float 
 
 
 def _bound(found: Solved, task: str, best: Best, chosen: dict[int, str]) -> LowerBound:
-    arms = found.instance.problem.arms
-    names = {arm: _OPTIMAL if found.optimal[i] else chosen[i] for i, arm in enumerate(arms)}
+    problem = found.instance.problem
+    names = {arm: _OPTIMAL if found.optimal[i] else chosen[i] for i, arm in enumerate(problem.arms)}
     upper, lower = (1.0 / value if value > 0 else math.inf for value in (best.lower, best.upper))
-    weights = {arm: float(share) for arm, share in zip(arms, best.weights, strict=True)}
+    weights = {arm: float(share) for arm, share in zip(problem.arms, best.weights, strict=True)}
     hard = {_words(found, what): share for what, share in sorted(best.shares.items(), key=lambda item: -item[1])}
     guarantee = "finite-sample" if task == "cpsi" else "asymptotic"
-    return LowerBound(task, upper, lower, upper, weights, names, hard, guarantee, _assumption(found.instance))
-
-
-def _assumption(instance: Instance) -> str:
-    """Return the class of instances that the bound is for, and whether this is one of them."""
-    problem, stated = instance.problem, "Gaussian, independent objectives of the declared scales"
+    assumption = "Gaussian, independent objectives of the declared scales"
     is_gaussian = all(isinstance(noise, Gaussian) for noise in problem.noise.values())
-    is_one = is_gaussian and (problem.dependence == "independent" or len(problem.objectives) == 1)
-    return stated if is_one else f"{stated}; declared otherwise, it may take fewer"
+    if not is_gaussian or (problem.dependence != "independent" and len(problem.objectives) > 1):
+        assumption += "; declared otherwise, it may take fewer"
+    return LowerBound(task, upper, lower, upper, weights, names, hard, guarantee, assumption)
 
 
 def _words(found: Solved, what: tuple[int, int, int]) -> str:

@@ -43,16 +43,13 @@ def _pulls_needed(numbers: Snapshot, kind: int, i: int, j: int) -> dict[str, int
 
 
 def _missing(numbers: Snapshot, kind: int, i: int, j: int, text: str) -> Missing:
-    pulls = _pulls_needed(numbers, kind, i, j)
-    return Missing(text, pulls, () if pulls else _rests_on(numbers, i, j))
-
-
-def _rests_on(numbers: Snapshot, i: int, j: int) -> tuple[str, ...]:
-    """Return what has not varied in the results of arm i, or of either of two arms; of two only what is compared."""
+    if pulls := _pulls_needed(numbers, kind, i, j):
+        return Missing(text, pulls)
     if i == j:
-        return unvaried(numbers, i)
-    compared = numbers.problem.compared
-    return tuple(dict.fromkeys(name for arm in (i, j) for name in unvaried(numbers, arm) if name in compared))
+        return Missing(text, {}, unvaried(numbers, i))
+    compared = numbers.problem.compared  # of two arms only what is compared counts
+    names = (name for arm in (i, j) for name in unvaried(numbers, arm) if name in compared)
+    return Missing(text, {}, tuple(dict.fromkeys(names)))
 
 
 def _holds(numbers: Snapshot, kind: int, i: int, j: int) -> bool:

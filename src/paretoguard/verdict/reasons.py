@@ -142,7 +142,7 @@ def _why_infeasible(numbers: Snapshot, i: int) -> dict[str, Any]:
 
 
 def _chain(i: int, via: Integers) -> list[int]:
-    """Return arm i, then each arm's dominator; equal exact arms dominate each other, so an arm met again ends it."""
+    """Return arm i, its dominator, and so on; equal exact arms dominate each other, so an arm met again ends it."""
     chain = [i]
     while via[chain[-1]] >= 0 and via[chain[-1]] not in chain:
         chain.append(int(via[chain[-1]]))
