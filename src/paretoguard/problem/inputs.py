@@ -70,11 +70,9 @@ def read_noise(given: Any, objectives: Sequence[str]) -> dict[str, Noise]:
         raise ProblemError(f"noise is missing for {listed(missing)}; give one model for each objective, or one for all")
     found = {}
     for name in objectives:
-        found[name] = _noise_model(given[name], f"noise of '{name}'")
-        if np.ndim(found[name].sigma) > 0:
-            raise ProblemError(
-                f"noise of '{name}' is {found[name]!r}, expected single numbers: it is for one objective"
-            )
+        model = found[name] = _noise_model(given[name], f"noise of '{name}'")
+        if np.ndim(model.sigma) > 0:
+            raise ProblemError(f"noise of '{name}' is {model!r}, expected single numbers: it is for one objective")
     return found
 
 
@@ -168,7 +166,6 @@ def read_values(arm: str, values: Any, noise: Mapping[str, Noise]) -> Floats:
 
 
 def read_part(arm: str, values: Any, noise: Mapping[str, Noise]) -> dict[str, float]:
-    """Return the values of at least one objective of an arm."""
     if not isinstance(values, Mapping) or not values:
         raise ProblemError(f"arm '{arm}' has {values!r}, expected {{objective: value}} for some of {listed(noise)}")
     _check_objectives(arm, values, noise)

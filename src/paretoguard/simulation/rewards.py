@@ -16,7 +16,7 @@ from paretoguard.engine.draws import BERNOULLI, CONSTANT, GAUSSIAN, TWO_POINT, M
 from paretoguard.engine.loop import draw_reward
 from paretoguard.errors import ProblemError
 from paretoguard.numeric import Floats
-from paretoguard.problem import Instance, Problem
+from paretoguard.problem import Instance
 from paretoguard.problem.noise import Bernoulli, Bounded, Exact, Gaussian, SubGaussian
 from paretoguard.problem.units import correlation
 from paretoguard.trial.checks import check_seed
@@ -91,7 +91,12 @@ def _mixed(instance: Instance) -> Mixed:
                 f"objective {name!r} has noise {model!r}, which says no scale to simulate with; "
                 "use Gaussian(std), SubGaussian(sigma), Bounded(low, high) or Bernoulli(), or give it a method law()"
             )
-    return Mixed(np.array(instance.means), kinds, low, spread, _factor(problem))
+    factor = np.zeros((0, 0))  # of the declared correlation, spread over all objectives; [0, 0] without one
+    if not isinstance(problem.dependence, str):
+        block = [c for c, model in enumerate(problem.noise.values()) if isinstance(model, Gaussian)]
+        factor = np.eye(d)
+        factor[np.ix_(block, block)] = np.linalg.cholesky(correlation(np.array(problem.dependence)))
+    return Mixed(np.array(instance.means), kinds, low, spread, factor)
 
 
 def sampler(instance: Instance, *, seed: int = 0, run: int = 0) -> Callable[[str], dict[str, float]]:
@@ -116,14 +121,3 @@ def sampler(instance: Instance, *, seed: int = 0, run: int = 0) -> Callable[[str
         return {name: float(value) for name, value in zip(names, row, strict=True)}
 
     return sample
-
-
-def _factor(problem: Problem) -> Floats:
-    """Return the Cholesky factor of the declared correlation, spread over all objectives; [0, 0] without one."""
-    if isinstance(problem.dependence, str):
-        return np.zeros((0, 0))
-    models = list(problem.noise.values())
-    block = [c for c, model in enumerate(models) if isinstance(model, Gaussian)]
-    factor = np.eye(len(models))
-    factor[np.ix_(block, block)] = np.linalg.cholesky(correlation(np.array(problem.dependence)))
-    return factor

@@ -100,17 +100,16 @@ class Study:
         """Return run number `run` of each kind that has it, simulated again with looks on its way."""
         if not isinstance(run, Integral) or isinstance(run, bool):
             raise SettingsError(f"run is {run!r}; expected the number of one run, such as 0")
-        here = self.records["run"] == run
-        rows = [(cell, np.flatnonzero(here & self.of(cell))) for cell in self.cells]
-        traces = tuple(trace(cell, self.design, self._done(cell, int(row[0]))) for cell, row in rows if len(row))
+        traces = []
+        for cell in self.cells:
+            for row in np.flatnonzero(self.of(cell) & (self.records["run"] == run)):
+                record, K = self.records[row], len(cell.instance.problem.arms)
+                pulls, answer = self.pulls[row, :K], self.statuses[row, :K].copy()
+                done = Done(int(run), int(record["samples"]), str(record["stopped"]), pulls, answer)
+                traces.append(trace(cell, self.design, done))
         if not traces:
             raise SettingsError(f"run {run!r} is not in the study{_known_runs(self.records['run'])}")
-        return traces
-
-    def _done(self, cell: Cell, row: int) -> Done:
-        record, K = self.records[row], len(cell.instance.problem.arms)
-        numbers = int(record["run"]), int(record["samples"]), str(record["stopped"])
-        return Done(*numbers, self.pulls[row, :K], self.statuses[row, :K].copy())
+        return tuple(traces)
 
     def plot(self, target: "str | PathLike[str] | Figure | None" = None) -> "Figure":
         """Return a picture of the study; `target` is a file to write (.png, .svg, .pdf) or a figure to draw on."""

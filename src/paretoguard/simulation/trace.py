@@ -10,7 +10,7 @@ from numpy import float64, int64, uint8, uint64
 
 from paretoguard.engine.draws import drawn_ahead
 from paretoguard.engine.explain import progress
-from paretoguard.engine.loop import NEXT, Outcomes, advance, new_outcomes, observe_results, settle_now
+from paretoguard.engine.loop import NEXT, advance, new_outcomes, observe_results, settle_now
 from paretoguard.engine.outstanding import cohort
 from paretoguard.engine.state import CLOCK
 from paretoguard.errors import SettingsError
@@ -115,7 +115,12 @@ def trace(cell: Cell, design: Design, done: Done, looks: int = _LOOKS) -> Trace:
         samples.append(int(state.tally[CLOCK]))
         pulls.append(state.counts.copy())
     advance(engine, drawn_from, outcomes, 1, budget, pace)  # to the decision to stop
-    _check_same(cell, done, outcomes)
+    ended = outcomes.cursor[NEXT] == 1 and outcomes.samples[0] == done.samples
+    if not (ended and np.array_equal(outcomes.pulls[0], done.pulls)):
+        raise SettingsError(
+            f"run {done.run} of {cell} does not go as it did in the study: {int(outcomes.pulls[0].sum()):,} samples "
+            f"instead of {done.samples:,}. Was the study made with another version? Then simulate it anew"
+        )
     wrong = bool(cell.instance.problem.wrong(done.answer[None], cell.instance.means)[0])
     return Trace(
         cell=cell,
@@ -173,13 +178,3 @@ def goals(arms: int, samples: int, looks: int) -> list[int]:
     """Return when to look: from the first sample of every arm to the end of the run."""
     spread = np.geomspace(min(arms, samples), samples, looks).round()
     return [int(goal) for goal in np.unique(spread)]
-
-
-def _check_same(cell: Cell, done: Done, outcomes: Outcomes) -> None:
-    """Raise SettingsError if the run went another way than in the study."""
-    ended = outcomes.cursor[NEXT] == 1 and outcomes.samples[0] == done.samples
-    if not (ended and np.array_equal(outcomes.pulls[0], done.pulls)):
-        raise SettingsError(
-            f"run {done.run} of {cell} does not go as it did in the study: {int(outcomes.pulls[0].sum()):,} samples "
-            f"instead of {done.samples:,}. Was the study made with another version? Then simulate it anew"
-        )
