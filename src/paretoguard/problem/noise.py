@@ -87,7 +87,7 @@ class Noise:
         {'kind': 'bounded', 'low': 0.0, 'high': 10.0}
         """
         model = type(self)
-        is_built = KINDS.get(self.kind) is model
+        is_built = NOISE_KINDS.get(self.kind) is model
         table: dict[str, Any] = {"kind": self.kind if is_built else f"{model.__module__}:{model.__qualname__}"}
         for field in fields(self):
             value = getattr(self, field.name)
@@ -104,10 +104,10 @@ class Noise:
         given = dict(table)
         kind = given.pop("kind", None)
         if kind is None:
-            raise ProblemError(f"noise {dict(table)!r} has no kind; expected one of {', '.join(KINDS)}")
-        if not isinstance(kind, str) or (kind not in KINDS and ":" not in kind):
-            raise ProblemError(f"noise kind {kind!r} is not known; {suggestion(str(kind), KINDS)}")
-        model = KINDS[kind] if kind in KINDS else _own(kind)
+            raise ProblemError(f"noise {dict(table)!r} has no kind; expected one of {', '.join(NOISE_KINDS)}")
+        if not isinstance(kind, str) or (kind not in NOISE_KINDS and ":" not in kind):
+            raise ProblemError(f"noise kind {kind!r} is not known; {suggestion(str(kind), NOISE_KINDS)}")
+        model = NOISE_KINDS[kind] if kind in NOISE_KINDS else _own(kind)
         names = [field.name for field in fields(model)]
         for name in given:
             if name not in names:
@@ -206,7 +206,7 @@ class Exact(Noise):
     sigma: ClassVar[float] = 0.0
 
 
-KINDS: dict[str, type[Noise]] = {
+NOISE_KINDS: dict[str, type[Noise]] = {
     model.kind: model for model in (Bernoulli, Bounded, Gaussian, SubGaussian, Unknown, Exact)
 }
 

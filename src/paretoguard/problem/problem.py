@@ -30,15 +30,7 @@ from paretoguard.problem.constraints import (
 from paretoguard.problem.inputs import GUARD, SIGNS, Means
 from paretoguard.problem.names import listed, suggestion
 from paretoguard.problem.noise import Noise
-from paretoguard.problem.truth import (
-    Booleans,
-    Scores,
-    Truth,
-    breaches,
-    dominated_arms,
-    feasible_arms,
-    wrong_answers,
-)
+from paretoguard.problem.truth import Booleans, Scores, Truth, breaches, true_sets, wrong_answers
 from paretoguard.problem.units import Dependence, EngineRow, Units, to_engine
 from paretoguard.vocabulary import TASKS
 
@@ -234,10 +226,7 @@ class Problem:
 
     def truth(self, means: Means) -> Truth:
         """Return which arms are feasible, Pareto-optimal and dominated at these means, by the definitions."""
-        scores = self._scores(means)
-        feasible = feasible_arms(scores)
-        dominated = dominated_arms(scores.gains, feasible)
-        pareto = feasible & ~dominated
+        feasible, dominated, pareto = true_sets(self._scores(means))
         named = [tuple(self.arms[i] for i in np.flatnonzero(part)) for part in (feasible, pareto, dominated)]
         return Truth(named[0], named[1], named[2], feasible, pareto, dominated)
 

@@ -55,25 +55,21 @@ def breaches(means: Floats, A: Floats, b: Floats) -> Floats:
     return total - b
 
 
-def feasible_arms(scores: Scores) -> Booleans:
-    """Return which arms are inside every constraint, [K]; the boundary counts as inside."""
-    return np.asarray(np.all(scores.breach <= 0, axis=1), dtype=bool_)
-
-
-def dominated_arms(gains: Floats, feasible: Booleans) -> Booleans:
-    """Return which arms some *other* feasible arm equals or exceeds in every objective, [K].
-
-    >>> dominated_arms(np.array([[1.0, 1.0], [0.0, 1.0], [1.0, 1.0]]), np.array([True, True, False]))
-    array([False,  True,  True])
-    """
-    return beaten_arms(gains, feasible, np.zeros(gains.shape[1]))
+def true_sets(scores: Scores) -> tuple[Booleans, Booleans, Booleans]:
+    """Return which arms are feasible (the boundary included), dominated by another feasible arm, and Pareto-optimal."""
+    feasible = np.all(scores.breach <= 0, axis=1)
+    dominated = beaten_arms(scores.gains, feasible, np.zeros_like(scores.tolerance))
+    return feasible, dominated, feasible & ~dominated
 
 
 def beaten_arms(gains: Floats, feasible: Booleans, tolerance: Floats) -> Booleans:
-    """Return which arms some other feasible arm beats by more than the tolerance in every objective, [K].
+    """Return which arms some *other* feasible arm beats by more than the tolerance in every objective, [K].
 
     With tolerance 0 a tie counts as beaten, as in the exact definition. It is enough to compare with the maximal
     points among the feasible arms.
+
+    >>> beaten_arms(np.array([[1.0, 1.0], [0.0, 1.0], [1.0, 1.0]]), np.array([True, True, False]), np.zeros(2))
+    array([False,  True,  True])
     """
     points, counts = np.unique(gains[feasible] + 0.0, axis=0, return_counts=True)
     front, shared = _maximal(points, counts)
@@ -98,9 +94,7 @@ def wrong_answers(statuses: NDArray[np.integer], scores: Scores, task: str) -> B
     """
     if np.any(scores.tolerance > 0) or np.any(scores.row_tolerance > 0):
         return _wrong_within_tolerance(statuses, scores, task)
-    feasible = feasible_arms(scores)
-    dominated = dominated_arms(scores.gains, feasible)
-    pareto = feasible & ~dominated
+    feasible, dominated, pareto = true_sets(scores)
     returned, called_dominated, called_infeasible = _claims(statuses)
     if task == "cpsi":
         false = (returned & ~pareto) | ((called_dominated | called_infeasible) & pareto)
@@ -115,7 +109,7 @@ def _wrong_within_tolerance(statuses: NDArray[np.integer], scores: Scores, task:
     While some arm is undecided, the arm that dominates one of S need not be returned yet: any arm that is feasible
     within tolerance will do, since a verdict claims no more by then.
     """
-    feasible = feasible_arms(scores)
+    feasible = np.all(scores.breach <= 0, axis=1)
     nearly = np.all(scores.breach <= scores.row_tolerance, axis=1)
     acceptable = nearly & ~beaten_arms(scores.gains, feasible, scores.tolerance)
     returned, called_dominated, called_infeasible = _claims(statuses)

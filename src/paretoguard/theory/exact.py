@@ -5,15 +5,14 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy import uint8
-from numpy.typing import NDArray
 
 from paretoguard.errors import ProblemError
 from paretoguard.geometry.polyhedron import Polyhedron, project
 from paretoguard.numeric import Bytes, Floats
 from paretoguard.problem import Instance
+from paretoguard.problem.truth import Booleans
 from paretoguard.simulation.study import Simulated, instances_of
 
-Flags = NDArray[np.bool_]
 _CLEAR = 1e-9  # standard deviations; nearer than this is a tie
 
 
@@ -23,9 +22,9 @@ class Solved(NamedTuple):
     instance: Instance
     region: Polyhedron
     means: Floats  # [K, d]
-    inside: Flags  # [K]
-    optimal: Flags  # [K] O*: the Pareto set of the arms inside
-    dominated: Flags  # [K] by an arm of O*
+    inside: Booleans  # [K]
+    optimal: Booleans  # [K] O*: the Pareto set of the arms inside
+    dominated: Booleans  # [K] by an arm of O*
     eta: Floats  # [K] distance to the border of P
 
     @property
@@ -33,7 +32,7 @@ class Solved(NamedTuple):
         return self.optimal.astype(uint8)
 
     @property
-    def either(self) -> Flags:
+    def either(self) -> Booleans:
         """Arms that are both dominated and infeasible, so that either reason is right."""
         return self.dominated & ~self.inside
 

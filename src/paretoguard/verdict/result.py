@@ -212,8 +212,9 @@ def crossed(problem: Problem, verdicts: Iterable[Verdict]) -> list[Constraint]:
 
 
 def _crossed(problem: Problem, verdict: Verdict) -> list[Constraint]:
-    """Return, of an optimal arm, the rows that its limits leave by more than the tolerance; of an infeasible one, those
-    that fail, unless its limits as a whole lie beyond some row.
+    """Return the rows that an optimal arm's limits leave by more than the tolerance, or that an infeasible arm fails.
+
+    An infeasible arm has none if its limits as a whole lie beyond some row.
     """
     reaches = [(row, *_reach(row, verdict)) for row in problem.constraints]
     if verdict.status == STATUSES[OPTIMAL]:
