@@ -84,8 +84,9 @@ class Study:
     def extend(self, runs: int, *, threads: int | None = None) -> "Study":
         """Return the study with `runs` runs of each kind in all; runs that it has are kept, also beyond that number."""
         wanted = checks.check_count(runs, "runs", "the number of runs of each kind", MOST_RUNS)
-        todo = [(cell, np.setdiff1d(np.arange(wanted), self.records["run"][self.of(cell)])) for cell in self.cells]
-        blocks, interrupted = run_cells(todo, self.design, threads)
+        present = [self.records["run"][self.of(cell)] for cell in self.cells]
+        absent = [np.setdiff1d(np.arange(wanted), known, assume_unique=True) for known in present]
+        blocks, interrupted = run_cells(list(zip(self.cells, absent, strict=True)), self.design, threads)
         while True:
             try:
                 extended = _with_blocks(self, blocks)
