@@ -9,13 +9,15 @@ from hypothesis import given, settings, strategies as st
 from numpy.typing import NDArray
 
 from paretoguard.errors import ConstraintError, ProblemError
-from paretoguard.problem import consistency
-from paretoguard.problem.consistency import clash, greatest, implied
+from paretoguard.problem import constraints
 from paretoguard.problem.constraints import (
     Constraint,
     check_consistent,
+    clash,
     constraint_notes,
     constraint_texts,
+    greatest,
+    implied,
     matrix,
     read_constraints,
 )
@@ -343,8 +345,8 @@ def test_two_hundred_rows_and_a_degenerate_corner() -> None:
 @pytest.mark.parametrize("weight", [0.0, 1.0])
 def test_useless_multipliers_do_no_harm(monkeypatch: pytest.MonkeyPatch, weight: float) -> None:
     """The multipliers only shorten the search: with none, or with all, the same minimal set is found."""
-    solve = consistency._least_excess
-    monkeypatch.setattr(consistency, "_least_excess", lambda A, *rest: (solve(A, *rest)[0], np.full(len(A), weight)))
+    solve = constraints._least_excess
+    monkeypatch.setattr(constraints, "_least_excess", lambda A, *rest: (solve(A, *rest)[0], np.full(len(A), weight)))
     with pytest.raises(ProblemError, match=r"^constraints 'x <= 1', 'y <= 1' and 'x \+ y >= 3' cannot hold"):
         check_consistent(rows("safety <= 3", "x <= 1", "x - y <= 9", "y <= 1", "x + y >= 3", "y >= -5"), 4)
 

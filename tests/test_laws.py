@@ -29,7 +29,7 @@ from paretoguard.extend import (
     use_widths,
     weigh,
 )
-from paretoguard.problem.noise import KINDS
+from paretoguard.problem.noise import NOISE_KINDS
 from paretoguard.testing import decisions
 from paretoguard.testing.__main__ import main
 from paretoguard.trial import registry
@@ -85,7 +85,7 @@ def test_a_users_noise_keeps_the_laws() -> None:
 
 
 def test_every_kind_of_noise_is_checked() -> None:
-    assert set(KINDS.values()) == set(MODELS) | NOT_SIMULATED
+    assert set(NOISE_KINDS.values()) == set(MODELS) | NOT_SIMULATED
     with pytest.raises(pg.SettingsError, match=r"Unknown\(\) does not say one scale"):
         testing.check(pg.Unknown())
 

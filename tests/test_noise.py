@@ -8,7 +8,7 @@ import pytest
 
 from paretoguard.errors import ProblemError
 from paretoguard.problem.noise import (
-    KINDS,
+    NOISE_KINDS,
     Bernoulli,
     Bounded,
     Exact,
@@ -70,7 +70,7 @@ def test_tables_read_back(model: Noise) -> None:
 
 
 def test_every_kind_has_its_own_name() -> None:
-    assert list(KINDS) == ["bernoulli", "bounded", "gaussian", "subgaussian", "unknown", "exact"]
+    assert list(NOISE_KINDS) == ["bernoulli", "bounded", "gaussian", "subgaussian", "unknown", "exact"]
 
 
 def test_sequences_are_shared_out() -> None:

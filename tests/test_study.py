@@ -14,8 +14,8 @@ from scipy import stats
 
 import paretoguard as pg
 from paretoguard.files.problem_file import ProblemFile
-from paretoguard.simulation.limits import upper_limit
 from paretoguard.simulation.rewards import sampler
+from paretoguard.simulation.summary import upper_limit
 from paretoguard.vocabulary import STATUSES
 
 

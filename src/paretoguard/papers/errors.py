@@ -7,8 +7,8 @@ from typing import Any
 from paretoguard.papers.outcome import OPEN, Effort, Line, Outcome, agrees, as_written
 from paretoguard.papers.pictures import draw_errors
 from paretoguard.papers.studies import summary_rows, timing_rows
-from paretoguard.simulation.limits import upper_limit
 from paretoguard.simulation.study import simulate
+from paretoguard.simulation.summary import upper_limit
 
 TITLE = "Error rates of e-cAPE at δ = 0.1, 0.01 and 0.001"
 DELTAS = [0.1, 0.01, 0.001]

@@ -2,6 +2,5 @@
 
 from paretoguard.problem.problem import Instance, Problem
 from paretoguard.problem.truth import Truth
-from paretoguard.problem.units import EngineRow
 
-__all__ = ["EngineRow", "Instance", "Problem", "Truth"]
+__all__ = ["Instance", "Problem", "Truth"]

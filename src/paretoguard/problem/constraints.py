@@ -1,4 +1,4 @@
-"""Constraints as a user gives them, read into rows over the objectives; and what is worth noting about them.
+"""Constraints as a user gives them, read into rows over the objectives; which of them clash; and notes on odd ones.
 
 Every row reads coefficients · x <= bound in the user's units and signs: a minimised objective is not negated here.
 """
@@ -15,12 +15,14 @@ from numpy.typing import ArrayLike
 
 from paretoguard.errors import ProblemError
 from paretoguard.numeric import Floats
-from paretoguard.problem.consistency import RELATIVE, clash, greatest, implied, row_sizes
 from paretoguard.problem.grammar import number, parse, render
 from paretoguard.problem.names import check_names
 from paretoguard.problem.noise import Noise
 
-Given = Sequence[str] | Mapping[str, str] | tuple[ArrayLike, ArrayLike]
+ConstraintsGiven = Sequence[str] | Mapping[str, str] | tuple[ArrayLike, ArrayLike]
+
+RELATIVE = 1e-9  # size of a contradiction, relative to the rows: rounding alone makes none
+_LARGE = 1e150  # sizes beyond this, or below its inverse, are not divided by: that could overflow
 
 
 @dataclass(frozen=True)
@@ -40,7 +42,7 @@ class Constraint:
 
 
 def constraint_texts(given: Any, objectives: Sequence[str]) -> dict[str, str]:
-    """The constraints as label -> text, whichever way they were given; rows of (A, b) are written out.
+    """Return the constraints as label -> text; rows of (A, b) are written out.
 
     >>> constraint_texts(([[1, 0], [0, -1]], [10, -0.4]), ["cost", "safety"])
     {'cost <= 10': 'cost <= 10', 'safety >= 0.4': 'safety >= 0.4'}
@@ -88,81 +90,9 @@ def read_constraints(texts: Mapping[str, str], objectives: Sequence[str]) -> tup
 
 
 def matrix(rows: Sequence[Constraint], objectives: int) -> tuple[Floats, Floats]:
-    """(A [m, d], b [m]) of the rows, in the user's units."""
+    """Return (A [m, d], b [m]) of the rows, in the user's units."""
     A = np.array([row.coefficients for row in rows], dtype=float64).reshape(len(rows), objectives)
     return A, np.array([row.bound for row in rows], dtype=float64)
-
-
-def check_consistent(rows: Sequence[Constraint], objectives: int) -> None:
-    """Refuse constraints that no point at all satisfies, naming a smallest set of them that clash."""
-    A, b = matrix(rows, objectives)
-    infinite = np.full(objectives, np.inf)
-    clashing = clash(A, b, -infinite, infinite)
-    if clashing:
-        raise ProblemError(_clash_message([rows[row] for row in clashing]))
-
-
-def constraint_notes(
-    texts: Mapping[str, str],
-    rows: Sequence[Constraint],
-    noise: Mapping[str, Noise],
-    row_tolerance: Sequence[float],
-) -> tuple[str, ...]:
-    """What a user may want to know of constraints that are usable but odd: never binding, never met, without room."""
-    A, b = matrix(rows, len(noise))
-    low, high = (np.array([model.support[side] for model in noise.values()]) for side in (0, 1))
-    labels = {row.label for row in rows}
-    notes = [f"constraint '{label}' always holds and is left out" for label in texts if label not in labels]
-    clashing = clash(A, b, low, high)
-    if clashing:
-        named = _together([rows[row] for row in clashing])
-        return (*notes, f"no arm can satisfy {named}: {_ranges(A[list(clashing)], noise)}")
-    noisy = np.array([model.sigma != 0 for model in noise.values()])
-    pinched = [row for row in range(len(rows)) if np.any(A[row, noisy]) and row_tolerance[row] == 0]
-    narrowed = b.copy()
-    narrowed[pinched] -= 2 * RELATIVE * row_sizes(A, b)[pinched]
-    tight = clash(A, narrowed, low, high)
-    if tight:
-        named = _together([rows[row] for row in tight])
-        leave = "leave" if named.startswith("constraints") else "leaves"
-        notes.append(f"{named} {leave} no room: noisy measurements can never certify an arm there; give a tolerance")
-    return (*notes, *_never_binding(rows, A, b, noise, low, high))
-
-
-def _never_binding(
-    rows: Sequence[Constraint], A: Floats, b: Floats, noise: Mapping[str, Noise], low: Floats, high: Floats
-) -> list[str]:
-    by_range = [row for row in range(len(rows)) if greatest(A[row], low, high) <= b[row]]
-    rest = [row for row in range(len(rows)) if row not in by_range]
-    by_others = {rest[row] for row in implied(A[rest], b[rest], low, high)}
-    notes = [f"constraint {rows[row]} never binds: {_ranges(A[[row]], noise)}" for row in by_range]
-    return notes + [
-        f"constraint {rows[row]} never binds: the other constraints already imply it" for row in sorted(by_others)
-    ]
-
-
-def _ranges(A: Floats, noise: Mapping[str, Noise]) -> str:
-    """Why the range of the objectives that these rows touch is what it is."""
-    reasons = []
-    for touched, (name, model) in zip(np.any(A != 0, axis=0), noise.items(), strict=True):
-        low, high = model.support
-        if touched and np.isfinite(low):
-            reasons.append(f"{name} is {type(model).__name__}, so between {number(low)} and {number(high)}")
-    return "; ".join(reasons)
-
-
-def _clash_message(rows: Sequence[Constraint]) -> str:
-    if len({row.label for row in rows}) == 1:
-        return f"constraint '{rows[0].label}' contradicts itself; correct its bounds"
-    others = "" if len(rows) == 2 else ", though they could without any one of them"
-    return f"{_together(rows)} cannot hold together{others}; remove or relax one"
-
-
-def _together(rows: Sequence[Constraint]) -> str:
-    named = list(dict.fromkeys(str(row) for row in rows))
-    if len(named) == 1:
-        return f"constraint {named[0]}"
-    return f"constraints {', '.join(named[:-1])} and {named[-1]}"
 
 
 def _one_line(text: Any, what: str) -> str:
@@ -191,3 +121,188 @@ def _rows_written_out(A: ArrayLike, b: ArrayLike, objectives: Sequence[str]) -> 
                 "expected finite numbers; leave out a row that bounds nothing"
             )
     return [render(values, bound, objectives) for values, bound in zip(matrix.tolist(), bounds.tolist(), strict=True)]
+
+
+# --- notes and contradictions -----------------------------------------------------------------------------------------
+
+
+def check_consistent(rows: Sequence[Constraint], objectives: int) -> None:
+    """Raise ProblemError if no point satisfies all constraints; it names a smallest set of them that clash."""
+    A, b = matrix(rows, objectives)
+    infinite = np.full(objectives, np.inf)
+    clashing = [rows[row] for row in clash(A, b, -infinite, infinite)]
+    if not clashing:
+        return
+    if len({row.label for row in clashing}) == 1:
+        raise ProblemError(f"constraint '{clashing[0].label}' contradicts itself; correct its bounds")
+    others = "" if len(clashing) == 2 else ", though they could without any one of them"
+    raise ProblemError(f"{_together(clashing)} cannot hold together{others}; remove or relax one")
+
+
+def constraint_notes(
+    texts: Mapping[str, str], rows: Sequence[Constraint], noise: Mapping[str, Noise], row_tolerance: Sequence[float]
+) -> tuple[str, ...]:
+    """Return notes on constraints that are usable but odd: never binding, never met, or without room."""
+    A, b = matrix(rows, len(noise))
+    low, high = (np.array([model.support[side] for model in noise.values()]) for side in (0, 1))
+    labels = {row.label for row in rows}
+    notes = [f"constraint '{label}' always holds and is left out" for label in texts if label not in labels]
+    clashing = clash(A, b, low, high)
+    if clashing:
+        named = _together([rows[row] for row in clashing])
+        return (*notes, f"no arm can satisfy {named}: {_ranges(A[list(clashing)], noise)}")
+    noisy = np.array([model.sigma != 0 for model in noise.values()])
+    pinched = [row for row in range(len(rows)) if np.any(A[row, noisy]) and row_tolerance[row] == 0]
+    narrowed = b.copy()
+    narrowed[pinched] -= 2 * RELATIVE * row_sizes(A, b)[pinched]
+    tight = clash(A, narrowed, low, high)
+    if tight:
+        named = _together([rows[row] for row in tight])
+        leave = "leave" if named.startswith("constraints") else "leaves"
+        notes.append(f"{named} {leave} no room: noisy measurements can never certify an arm there; give a tolerance")
+    by_range = [row for row in range(len(rows)) if greatest(A[row], low, high) <= b[row]]
+    rest = [row for row in range(len(rows)) if row not in by_range]
+    by_others = sorted({rest[row] for row in implied(A[rest], b[rest], low, high)})
+    notes += [f"constraint {rows[row]} never binds: {_ranges(A[[row]], noise)}" for row in by_range]
+    notes += [f"constraint {rows[row]} never binds: the other constraints already imply it" for row in by_others]
+    return tuple(notes)
+
+
+def _ranges(A: Floats, noise: Mapping[str, Noise]) -> str:
+    reasons = []
+    for touched, (name, model) in zip(np.any(A != 0, axis=0), noise.items(), strict=True):
+        low, high = model.support
+        if touched and np.isfinite(low):
+            reasons.append(f"{name} is {type(model).__name__}, so between {number(low)} and {number(high)}")
+    return "; ".join(reasons)
+
+
+def _together(rows: Sequence[Constraint]) -> str:
+    named = list(dict.fromkeys(str(row) for row in rows))
+    if len(named) == 1:
+        return f"constraint {named[0]}"
+    return f"constraints {', '.join(named[:-1])} and {named[-1]}"
+
+
+# --- whether rows A x <= b leave anything within a box low <= x <= high -----------------------------------------------
+#
+# Rows that touch a single objective are compared directly; others need linear programs (HiGHS, imported only then).
+# Everything is first made dimensionless, so that the answer does not depend on the units of the objectives.
+
+
+def clash(A: Floats, b: Floats, low: Floats, high: Floats) -> tuple[int, ...]:
+    """Return a smallest-by-inclusion set of rows that no x between low and high satisfies together, or ().
+
+    A [m, d], b [m], low and high [d] (may be infinite); no row of A is zero.
+
+    >>> A, b, infinite = np.array([[1.0], [-1.0], [1.0]]), np.array([2.0, -3.0, 9.0]), np.array([np.inf])
+    >>> clash(A, b, -infinite, infinite)
+    (0, 1)
+    """
+    if len(b) == 0:
+        return ()
+    units = _magnitudes(A, b)
+    largest = np.abs(A * units).max(axis=1)
+    A, b, low, high = A * units / largest[:, None], b / largest, low / units, high / units
+    found = _clash_on_one_axis(A, b, low, high)
+    if found or np.all((A != 0).sum(axis=1) == 1):
+        return found
+    excess, weights = _least_excess(A, b, low, high)
+    if excess <= RELATIVE:
+        return ()
+    # Rows with a positive multiplier already contradict each other (Farkas); then drop each row that is not needed.
+    kept = [int(row) for row in np.flatnonzero(weights > RELATIVE)]
+    if not kept or _least_excess(A[kept], b[kept], low, high)[0] <= RELATIVE:
+        kept = list(range(len(b)))
+    for row in tuple(kept):
+        rest = [other for other in kept if other != row]
+        if rest and _least_excess(A[rest], b[rest], low, high)[0] > RELATIVE:
+            kept = rest
+    return tuple(kept)
+
+
+def implied(A: Floats, b: Floats, low: Floats, high: Floats) -> tuple[int, ...]:
+    """Return rows that may all be left out without changing {x : A x <= b, low <= x <= high}; the last ones first.
+
+    >>> A, b, infinite = np.array([[1.0, 0.0], [0.0, 1.0], [1.0, 1.0]]), np.array([1.0, 1.0, 2.0]), np.full(2, np.inf)
+    >>> implied(A, b, -infinite, infinite)
+    (2,)
+    """
+    kept = list(range(len(b)))
+    dropped: list[int] = []
+    sizes = row_sizes(A, b)
+    for row in reversed(range(len(b))):
+        rest = [other for other in kept if other != row]
+        # The row is implied where no point satisfies the rest and breaks the row by a visible amount.
+        breach = b[row] + 10 * RELATIVE * sizes[row]
+        if clash(np.vstack([A[rest], -A[row]]), np.append(b[rest], -breach), low, high):
+            kept, dropped = rest, [*dropped, row]
+    return tuple(dropped)
+
+
+def greatest(row: Floats, low: Floats, high: Floats) -> float:
+    """Return the greatest value of row · x over the box; the least is −greatest(−row).
+
+    >>> greatest(np.array([1.0, -2.0]), np.array([0.0, 0.0]), np.array([3.0, np.inf]))
+    3.0
+    """
+    total = 0.0
+    for value, least, most in zip(row.tolist(), low.tolist(), high.tolist(), strict=True):
+        if value != 0:
+            total += value * (most if value > 0 else least)
+    return total
+
+
+def row_sizes(A: Floats, b: Floats) -> Floats:
+    """Return the typical size of the two sides of each row, [m]: the unit of a breach of the row."""
+    largest: Floats = (np.abs(A) * _magnitudes(A, b)).max(axis=1, initial=0.0)
+    return np.maximum(np.abs(b), largest)
+
+
+def _magnitudes(A: Floats, b: Floats) -> Floats:
+    """Return the typical size of each objective, [d]: the largest |b/a| among its rows, 1 if there is none."""
+    bounds = np.broadcast_to(np.abs(b)[:, None], A.shape)
+    with np.errstate(over="ignore", invalid="ignore"):
+        sizes = np.divide(bounds, np.abs(A), out=np.zeros_like(A), where=A != 0).max(axis=0, initial=0.0)
+        usable = (sizes > 1 / _LARGE) & (sizes < _LARGE) & np.all(np.isfinite(A * sizes), axis=0)
+    return np.where(usable, sizes, 1.0)
+
+
+def _clash_on_one_axis(A: Floats, b: Floats, low: Floats, high: Floats) -> tuple[int, ...]:
+    """Return the clash among rows that touch one objective each: a row and the box, or two rows."""
+    for c in range(A.shape[1]):
+        rows = np.flatnonzero((A[:, c] != 0) & ((A != 0).sum(axis=1) == 1))
+        limits = b[rows] / A[rows, c]
+        above, below = rows[A[rows, c] < 0], rows[A[rows, c] > 0]
+        floor, ceiling = limits[A[rows, c] < 0], limits[A[rows, c] > 0]
+        if len(above) and _exceeds(floor.max(), high[c]):
+            return (int(above[floor.argmax()]),)
+        if len(below) and _exceeds(low[c], ceiling.min()):
+            return (int(below[ceiling.argmin()]),)
+        if len(above) and len(below) and _exceeds(floor.max(), ceiling.min()):
+            first, second = sorted((int(above[floor.argmax()]), int(below[ceiling.argmin()])))
+            return (first, second)
+    return ()
+
+
+def _exceeds(least: float, most: float) -> bool:
+    """True if least > most by more than rounding, relative to both: tiny bounds are told apart too."""
+    return bool(least - most > RELATIVE * max(abs(least), abs(most)))
+
+
+def _least_excess(A: Floats, b: Floats, low: Floats, high: Floats) -> tuple[float, Floats]:
+    """Return the least t >= 0 with A x <= b + t for some x in the box, and the rows' multipliers [m]."""
+    from scipy.optimize import linprog  # a quarter of a second to import, and boxes do not need it
+
+    m, d = A.shape
+    answer = linprog(
+        c=np.append(np.zeros(d), 1.0),
+        A_ub=np.column_stack([A, -np.ones(m)]),
+        b_ub=b,
+        bounds=[*zip(low, high, strict=True), (0.0, None)],
+        method="highs",
+        options={"primal_feasibility_tolerance": 1e-10, "dual_feasibility_tolerance": 1e-10},
+    )
+    if answer.status != 0:
+        return 0.0, np.zeros(m)  # no proof of a contradiction
+    return float(answer.fun), np.asarray(-answer.ineqlin.marginals, dtype=float64)

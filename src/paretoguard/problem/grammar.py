@@ -52,7 +52,7 @@ DEEPEST = 100  # nested parentheses; an expression deeper than this is refused, 
 
 
 class Token(NamedTuple):
-    """A word of the constraint: its kind (number, name, sign, end), what it says and where it begins and ends."""
+    """A word of the constraint: its kind (number, name, quoted, sign, end), text, begin and end."""
 
     kind: str
     word: str
@@ -87,7 +87,7 @@ def parse(text: str, names: Sequence[str], label: str = "") -> list[Inequality]:
 
 
 def quoted(name: str) -> str:
-    """The name as a constraint writes it: between backticks unless it is an identifier.
+    """Return the name as a constraint writes it: between backticks unless it is an identifier.
 
     >>> quoted("cost"), quoted("wall ms")
     ('cost', '`wall ms`')
@@ -116,7 +116,7 @@ def render(coefficients: Sequence[float], bound: float, names: Sequence[str]) ->
 
 
 def number(value: float) -> str:
-    """The shortest text that reads back as the same number.
+    """Return the shortest text that reads back as the same number.
 
     >>> number(10.0), number(0.1)
     ('10', '0.1')
@@ -124,16 +124,8 @@ def number(value: float) -> str:
     return repr(float(value) + 0.0).removesuffix(".0")
 
 
-def _misread(token: Token) -> str:
-    """What to say of a token that stands where a comparison was expected."""
-    if token.word.lower() in MISREAD:
-        return MISREAD[token.word.lower()]
-    product = "; a product is written with *" if token.kind in ("name", "quoted") or token.word == "(" else ""
-    return f"holds an unexpected '{token.word}'; expected an operator there{product}"
-
-
 def _instead_of_a_quantile(name: str, text: str) -> str:
-    """What to write for `p99 <= 200`, or nothing where the name is none of a quantile.
+    """Return what to write for `p99 <= 200`; nothing if the name is not that of a quantile.
 
     >>> _instead_of_a_quantile("wall_ms_p99", "wall_ms_p99 <= 200").split(": ")[1]
     "derive slow = 'wall_ms > 200' and write slow <= 0.01"
@@ -174,8 +166,8 @@ class _Reader:
 
     def refusal(self, reason: str, position: int) -> ConstraintError:
         named = f"'{self.label}' ({self.text})" if self.label else f"'{self.text}'"
-        place = f"    {self.text}\n    {' ' * position}^"
-        return ConstraintError(f"constraint {named} {reason}\n{place}", self.text, position)
+        message = f"constraint {named} {reason}\n    {self.text}\n    {' ' * position}^"
+        return ConstraintError(message, self.text, position)
 
     def tokenize(self) -> list[Token]:
         tokens, position = [], 0
@@ -193,7 +185,7 @@ class _Reader:
         return tokens
 
     def advance(self) -> Token:
-        """Take the current token and step to the next one."""
+        """Return the current token, and step to the next one."""
         taken = self.token
         if taken.kind != "end":
             self.token = next(self.tokens)
@@ -224,7 +216,10 @@ class _Reader:
         sign = self.advance()
         if sign.word in UP or sign.word in DOWN:
             return sign
-        raise self.refusal(_misread(sign), sign.start)
+        if sign.word.lower() in MISREAD:
+            raise self.refusal(MISREAD[sign.word.lower()], sign.start)
+        product = "; a product is written with *" if sign.kind in ("name", "quoted") or sign.word == "(" else ""
+        raise self.refusal(f"holds an unexpected '{sign.word}'; expected an operator there{product}", sign.start)
 
     def sum(self) -> Linear:
         total = self.product()
@@ -282,9 +277,8 @@ class _Reader:
         if name in self.names:
             return name
         if token.kind == "name" and name.lower() in ("inf", "infinity", "nan"):
-            raise self.refusal(
-                f"holds '{name}', but every number in a constraint must be finite; leave it out", token.start
-            )
+            why = f"holds '{name}', but every number in a constraint must be finite; leave it out"
+            raise self.refusal(why, token.start)
         hint = _instead_of_a_quantile(name, self.text) or suggestion(name, self.names)
         raise self.refusal(f"names no objective '{name}'; {hint}", token.start)
 

@@ -1,16 +1,20 @@
-"""Names as users write them: which are usable, and which one was probably meant."""
+"""Names as users write them: which are usable, which one was probably meant, and the class at "mymodule:MyClass"."""
 
+import importlib
+import os
+import sys
+import types
 from collections.abc import Iterable
 from difflib import get_close_matches
 from typing import Any
 
-from paretoguard.errors import ProblemError
+from paretoguard.errors import ProblemError, SettingsError
 
 SHOWN = 8  # names listed in a message before it says how many more there are
 
 
 def listed(names: Iterable[str]) -> str:
-    """The names in quotes, shortened when there are many.
+    """Return the names in quotes, shortened when there are many.
 
     >>> listed(["cost", "latency"])
     "'cost', 'latency'"
@@ -21,7 +25,7 @@ def listed(names: Iterable[str]) -> str:
 
 
 def suggestion(word: str, names: Iterable[str]) -> str:
-    """How a message about an unknown name ends: with the nearest known name, or else with those that are known.
+    """Return the end of a message about an unknown name: the nearest known name, or else those that are known.
 
     >>> suggestion("safty", ["efficacy", "safety"])
     "did you mean 'safety'?"
@@ -34,7 +38,7 @@ def suggestion(word: str, names: Iterable[str]) -> str:
 
 
 def check_name(what: str, name: Any) -> str:
-    """Return the name of a `what` (an arm, an objective, a constraint) if it is usable, else refuse it."""
+    """Return the name of a `what` (an arm, an objective, a constraint). Raise ProblemError if it is unusable."""
     if not isinstance(name, str):
         raise ProblemError(f"{what} {name!r} is not a name: got {type(name).__name__}, expected a string")
     if not name.strip():
@@ -47,7 +51,6 @@ def check_name(what: str, name: Any) -> str:
 
 
 def check_names(what: str, names: Iterable[Any]) -> tuple[str, ...]:
-    """Return the names of every `what` in order, refusing unusable and repeated ones."""
     checked: dict[str, int] = {}
     for place, name in enumerate(names):
         if check_name(what, name) in checked:
@@ -56,3 +59,34 @@ def check_names(what: str, names: Iterable[Any]) -> tuple[str, ...]:
             )
         checked[name] = place
     return tuple(checked)
+
+
+def find_class(module: str, place: str, what: str) -> type:
+    """Return the class at `place` ("MyPolicy") in a module, which may lie in the current folder."""
+    text = f"{what} '{module}:{place}'"
+    if module == "__main__" or "<locals>" in place:
+        where = "inside a function" if "<locals>" in place else "in the program that was started"
+        raise SettingsError(f"{text} was defined {where}, where nothing can import it; put it in a module of its own")
+    found: Any = _imported(module, text)
+    for name in place.split("."):
+        if not hasattr(found, name):
+            known = [key for key, value in vars(found).items() if isinstance(value, type) and not key.startswith("_")]
+            raise SettingsError(f"{text}: there is no {name!r} in {found.__name__!r}; {suggestion(name, known)}")
+        found = getattr(found, name)
+    if not isinstance(found, type):
+        raise SettingsError(f"{text} is {found!r}, expected a class")
+    return found
+
+
+def _imported(module: str, text: str) -> types.ModuleType:
+    """Import a module; as with `python -m`, the current folder comes first on Python's path from now on."""
+    here = os.getcwd()
+    if not {"", here} & set(sys.path):
+        sys.path.insert(0, here)
+    try:
+        importlib.invalidate_caches()
+        return importlib.import_module(module)
+    except Exception as error:
+        if isinstance(error, ModuleNotFoundError) and error.name and f"{module}.".startswith(f"{error.name}."):
+            raise SettingsError(f"{text}: there is no module {error.name!r} in {here} or on Python's path") from None
+        raise SettingsError(f"{text}: importing {module!r} failed with {type(error).__name__}: {error}") from error

@@ -1,7 +1,7 @@
 """Noise models: how the measurements of one objective scatter around its mean.
 
-Every model states a sub-Gaussian scale `sigma`, in the objective's own unit; the engine divides by it. A parameter may
-be a sequence with one number per objective, which `split` shares out.
+Every model states a sub-Gaussian scale `sigma` in the objective's own unit; the engine divides by it. A parameter may
+be a sequence with one number per objective.
 """
 
 import math
@@ -14,14 +14,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from paretoguard.errors import ProblemError, SettingsError
-from paretoguard.problem.importing import find_class
-from paretoguard.problem.names import suggestion
+from paretoguard.problem.names import find_class, suggestion
 
 Parameter = float | Sequence[float] | NDArray[Any]
 
 
 def finite_number(value: Any) -> float | None:
-    """The value as a float, or None where it is not a finite number (a string is not, even "1")."""
+    """Return the value as a float, or None if it is not a finite number (a string is not, even "1")."""
     if isinstance(value, np.ndarray) and value.ndim == 0:
         value = value.item()
     if not isinstance(value, Real | np.bool_):
@@ -35,7 +34,7 @@ def finite_number(value: Any) -> float | None:
 
 @dataclass(frozen=True)
 class Noise:
-    """The scatter of one objective's measurements; the base of every noise model."""
+    """The base of every noise model: how measurements of one objective scatter around its mean."""
 
     kind: ClassVar[str] = ""
 
@@ -43,11 +42,11 @@ class Noise:
 
         @property
         def sigma(self) -> Any:
-            """Sub-Gaussian scale: nan where unknown, 0 where exact; one number per objective before `split`."""
+            """Sub-Gaussian scale: nan if unknown, 0 if exact; one number per objective before `split`."""
 
     @property
     def support(self) -> tuple[float, float]:
-        """The least and the greatest possible value, hence the range of the mean."""
+        """The least and the greatest possible value."""
         return (-math.inf, math.inf)
 
     @property
@@ -56,7 +55,7 @@ class Noise:
         return "a finite number"
 
     def allows(self, value: float) -> bool:
-        """Whether a measurement can have this value.
+        """True if a measurement can have this value.
 
         >>> Bernoulli().allows(0.5), Bounded(0, 10).allows(10)
         (False, True)
@@ -65,7 +64,7 @@ class Noise:
         return math.isfinite(value) and low <= value <= high
 
     def split(self, objectives: int) -> tuple["Noise", ...]:
-        """One noise model per objective; a sequence must have one number for each.
+        """Return one noise model per objective; a sequence must have one number for each.
 
         >>> Gaussian([1.0, 2.0]).split(2)
         (Gaussian(std=1.0), Gaussian(std=2.0))
@@ -82,13 +81,13 @@ class Noise:
         )
 
     def to_dict(self) -> dict[str, Any]:
-        """The model as a table of a problem file; the kind of a user's own is its place, "mymodule:MyNoise".
+        """Return the model as a table of a problem file; the kind of a user's own model is "mymodule:MyNoise".
 
         >>> Bounded(0, 10).to_dict()
         {'kind': 'bounded', 'low': 0.0, 'high': 10.0}
         """
         model = type(self)
-        is_built = KINDS.get(self.kind) is model
+        is_built = NOISE_KINDS.get(self.kind) is model
         table: dict[str, Any] = {"kind": self.kind if is_built else f"{model.__module__}:{model.__qualname__}"}
         for field in fields(self):
             value = getattr(self, field.name)
@@ -97,7 +96,7 @@ class Noise:
 
     @staticmethod
     def from_dict(table: Mapping[str, Any]) -> "Noise":
-        """Read what `to_dict` wrote.
+        """Return the model that `to_dict` wrote.
 
         >>> Noise.from_dict({"kind": "gaussian", "std": 0.5})
         Gaussian(std=0.5)
@@ -105,10 +104,10 @@ class Noise:
         given = dict(table)
         kind = given.pop("kind", None)
         if kind is None:
-            raise ProblemError(f"noise {dict(table)!r} has no kind; expected one of {', '.join(KINDS)}")
-        if not isinstance(kind, str) or (kind not in KINDS and ":" not in kind):
-            raise ProblemError(f"noise kind {kind!r} is not known; {suggestion(str(kind), KINDS)}")
-        model = KINDS[kind] if kind in KINDS else _own(kind)
+            raise ProblemError(f"noise {dict(table)!r} has no kind; expected one of {', '.join(NOISE_KINDS)}")
+        if not isinstance(kind, str) or (kind not in NOISE_KINDS and ":" not in kind):
+            raise ProblemError(f"noise kind {kind!r} is not known; {suggestion(str(kind), NOISE_KINDS)}")
+        model = NOISE_KINDS[kind] if kind in NOISE_KINDS else _own(kind)
         names = [field.name for field in fields(model)]
         for name in given:
             if name not in names:
@@ -125,24 +124,11 @@ class Bernoulli(Noise):
     """Successes and failures: every value is 0 or 1."""
 
     kind: ClassVar[str] = "bernoulli"
-
-    @property
-    def sigma(self) -> float:
-        """½, by Hoeffding's lemma."""
-        return 0.5
-
-    @property
-    def support(self) -> tuple[float, float]:
-        """From 0 to 1."""
-        return (0.0, 1.0)
-
-    @property
-    def expected(self) -> str:
-        """0 or 1."""
-        return "0 or 1"
+    sigma: ClassVar[float] = 0.5  # by Hoeffding's lemma
+    support: ClassVar[tuple[float, float]] = (0.0, 1.0)
+    expected: ClassVar[str] = "0 or 1"
 
     def allows(self, value: float) -> bool:
-        """Whether the value is 0 or 1."""
         return value in (0.0, 1.0)
 
 
@@ -170,12 +156,10 @@ class Bounded(Noise):
 
     @property
     def support(self) -> tuple[float, float]:
-        """From low to high; of one objective, hence after `split`."""
-        return (_one(self.low), _one(self.high))
+        return _one(self.low), _one(self.high)
 
     @property
     def expected(self) -> str:
-        """A number between low and high."""
         low, high = self.support
         return f"a number between {low:.12g} and {high:.12g}"
 
@@ -192,7 +176,6 @@ class Gaussian(Noise):
 
     @property
     def sigma(self) -> Any:
-        """The standard deviation."""
         return self.std
 
 
@@ -209,14 +192,10 @@ class SubGaussian(Noise):
 
 @dataclass(frozen=True)
 class Unknown(Noise):
-    """Noise of unknown scale, to be learnt from the samples."""
+    """Noise of unknown scale, which is learnt from the samples."""
 
     kind: ClassVar[str] = "unknown"
-
-    @property
-    def sigma(self) -> float:
-        """Not known: nan."""
-        return math.nan
+    sigma: ClassVar[float] = math.nan
 
 
 @dataclass(frozen=True)
@@ -224,20 +203,16 @@ class Exact(Noise):
     """No noise: a price or a size, known after one pull."""
 
     kind: ClassVar[str] = "exact"
-
-    @property
-    def sigma(self) -> float:
-        """No scatter: 0."""
-        return 0.0
+    sigma: ClassVar[float] = 0.0
 
 
-KINDS: dict[str, type[Noise]] = {
+NOISE_KINDS: dict[str, type[Noise]] = {
     model.kind: model for model in (Bernoulli, Bounded, Gaussian, SubGaussian, Unknown, Exact)
 }
 
 
 def _own(place: str) -> type[Noise]:
-    """The noise model at a place in a module of the user's own."""
+    """Return the noise model at "mymodule:MyNoise"."""
     module, _, name = place.partition(":")
     try:
         found = find_class(module, name, "noise kind")
@@ -255,15 +230,15 @@ def _one(value: Parameter) -> float:
 
 
 def _parameter(noise: Noise, name: str) -> float | tuple[float, ...]:
-    """Store a parameter as a float, or a tuple of floats, after checking that it is finite."""
+    """Check that a parameter is finite; store and return it as a float, or a tuple of floats."""
     given = getattr(noise, name)
     several = isinstance(given, Sequence | np.ndarray) and not isinstance(given, str) and np.ndim(given) > 0
-    numbers = [finite_number(value) for value in (given if several else [given])]
-    if not numbers or any(number is None for number in numbers):
+    values = given if several else [given]
+    numbers = tuple(number for value in values if (number := finite_number(value)) is not None)
+    if not numbers or len(numbers) < len(values):
         expected = "a finite number, or a sequence with one per objective"
         raise ProblemError(f"{type(noise).__name__} {name} must be {expected}; got {given!r}")
-    kept = tuple(number for number in numbers if number is not None)
-    stored = kept if several else kept[0]
+    stored = numbers if several else numbers[0]
     object.__setattr__(noise, name, stored)
     return stored
 

@@ -1,7 +1,7 @@
 """The problem: objectives, constraints, arms, noise, dependence and tolerances; and an instance of it with known means.
 
-Everything is checked once, when a `Problem` is made. Attributes are in the user's words and units; `space()` gives the
-engine's view.
+Everything is checked once, when a `Problem` is made. Attributes are in the user's words and units, `space()` is in the
+engine's.
 """
 
 import math
@@ -12,67 +12,39 @@ from types import MappingProxyType
 from typing import Any
 
 import numpy as np
-from numpy import bool_
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from paretoguard.engine.arrays import ProblemArrays
 from paretoguard.errors import ProblemError
 from paretoguard.numeric import Floats
+from paretoguard.problem import inputs
 from paretoguard.problem.constraints import (
     Constraint,
-    Given,
+    ConstraintsGiven,
     check_consistent,
     constraint_notes,
     constraint_texts,
     matrix,
     read_constraints,
 )
-from paretoguard.problem.declarations import (
-    GUARD,
-    SIGNS,
-    read_arms,
-    read_dependence,
-    read_noise,
-    read_objectives,
-    read_tolerance,
-)
-from paretoguard.problem.inputs import (
-    Means,
-    check_arm,
-    check_range,
-    check_rows,
-    check_statuses,
-    read_means,
-    read_part,
-    read_statuses,
-    read_values,
-)
+from paretoguard.problem.inputs import GUARD, SIGNS, Means
 from paretoguard.problem.names import listed, suggestion
 from paretoguard.problem.noise import Noise
-from paretoguard.problem.truth import (
-    Case,
-    Truth,
-    breaches,
-    dominated_arms,
-    feasible_arms,
-    wrong_answers,
-)
+from paretoguard.problem.truth import Booleans, Scores, Truth, breaches, true_sets, wrong_answers
 from paretoguard.problem.units import Dependence, EngineRow, Units, to_engine
 from paretoguard.vocabulary import TASKS
-
-__all__ = ["EngineRow", "Instance", "Problem", "Truth"]
 
 
 @dataclass(frozen=True, init=False, eq=False, repr=False)
 class Problem:
-    """What is to be found out: which arms are Pareto-optimal among those that satisfy the constraints.
+    """The question which arms are Pareto-optimal among those that satisfy the constraints.
 
-    objectives: name -> "max", "min", or "guard" for what only constraints look at. arms: names. noise: one model for
-    all objectives, or one for each by name. constraints: texts such as "cost <= 10" or "0.15 <= x <= 1"; a mapping
-    names them; or (A, b) for A x <= b in the user's units and signs. dependence between objectives: "unknown",
-    "independent", or the covariance of the Gaussian objectives in their order. tolerance: one number for every
-    objective and every constraint, or a mapping from objectives and constraint labels (the rest is 0), in the user's
-    units; objectives that only guard have none.
+    objectives: name -> "max", "min", or "guard" for an objective that only constraints look at. arms: names. noise:
+    one model for all objectives, or one for each by name. constraints: texts such as "cost <= 10" or "0.15 <= x <= 1";
+    a mapping names them; or (A, b) for A x <= b in the user's units and signs. dependence between objectives:
+    "unknown", "independent", or the covariance of the Gaussian objectives in their order. tolerance: one number for
+    every objective and every constraint, or a mapping from objectives and constraint labels (the rest is 0), in the
+    user's units; objectives that only guard have none.
 
     >>> from paretoguard.problem.noise import Bernoulli
     >>> problem = Problem({"efficacy": "max", "harm": "min"}, arms=["75mg", "150mg"], noise=Bernoulli(),
@@ -96,30 +68,29 @@ class Problem:
         *,
         arms: Sequence[str],
         noise: Noise | Mapping[str, Noise],
-        constraints: Given = (),
+        constraints: ConstraintsGiven = (),
         dependence: str | ArrayLike = "unknown",
         tolerance: float | Mapping[str, float] = 0.0,
         name: str = "",
     ) -> None:
-        directions = read_objectives(objectives)
+        directions = inputs.read_objectives(objectives)
         names = tuple(directions)
-        compared = tuple(name for name, direction in directions.items() if direction != GUARD)
         texts = constraint_texts(constraints, names)
         rows = read_constraints(texts, names)
-        models = read_noise(noise, names)
+        models = inputs.read_noise(noise, names)
         if not isinstance(name, str):
             raise ProblemError(f"the name of the problem is {name!r}, expected a string")
-        for attribute, value in {
-            "objectives": MappingProxyType(directions),
-            "arms": read_arms(arms),
-            "noise": MappingProxyType(models),
-            "constraints": rows,
-            "constraint_texts": MappingProxyType(texts),
-            "dependence": read_dependence(dependence, models),
-            "tolerance": MappingProxyType(read_tolerance(tolerance, compared, texts)),
-            "name": name,
-        }.items():
-            object.__setattr__(self, attribute, value)
+        _fill(
+            self,
+            objectives=MappingProxyType(directions),
+            arms=inputs.read_arms(arms),
+            noise=MappingProxyType(models),
+            constraints=rows,
+            constraint_texts=MappingProxyType(texts),
+            dependence=inputs.read_dependence(dependence, models),
+            tolerance=MappingProxyType(inputs.read_tolerance(tolerance, directions, texts)),
+            name=name,
+        )
         check_consistent(rows, len(names))
 
     def __repr__(self) -> str:
@@ -131,7 +102,7 @@ class Problem:
         return f"Problem({'; '.join(parts)})"
 
     def _key(self) -> tuple[Any, ...]:
-        """What makes two problems equal; the order of the objectives counts."""
+        """Return what makes two problems equal; the order of the objectives counts."""
         mappings = (tuple(part.items()) for part in (self.objectives, self.noise, self.tolerance))
         return (*mappings, self.arms, self.constraints, self.dependence, self.name)
 
@@ -145,7 +116,7 @@ class Problem:
         return (_remade, (self.to_arguments(),))
 
     def to_arguments(self) -> dict[str, Any]:
-        """Arguments that make an equal problem, as plain values."""
+        """Return arguments that make an equal problem, as plain values."""
         texts = self.constraint_texts
         named = any(label != text for label, text in texts.items())
         return {
@@ -160,7 +131,7 @@ class Problem:
 
     @cached_property
     def notes(self) -> tuple[str, ...]:
-        """What is odd but usable: constraints that never bind, that no arm can satisfy, or that leave no room."""
+        """Constraints that are usable but odd: they never bind, no arm can satisfy them, or they leave no room."""
         slacks = [self.tolerance[row.label] for row in self.constraints]
         return constraint_notes(self.constraint_texts, self.constraints, self.noise, slacks)
 
@@ -169,7 +140,7 @@ class Problem:
         A, b = matrix(self.constraints, len(self.objectives))
         return to_engine(
             arms=len(self.arms),
-            signs=self._signs.tolist(),
+            signs=self._signs,
             noise=tuple(self.noise.values()),
             A=A,
             b=b,
@@ -201,40 +172,40 @@ class Problem:
         return tuple(name for name, model in self.noise.items() if math.isnan(model.sigma))
 
     def space(self) -> ProblemArrays:
-        """The problem in engine units; engine value of objective order[c] = user's value * scale[c]."""
+        """Return the problem in engine units: engine value of objective order[c] = user's value * scale[c]."""
         return self._units.space
 
     def engine_rows(self) -> tuple[EngineRow, ...]:
-        """For each noisy row of the engine, then each exact one: the row of `constraints` and the norm it lost."""
+        """Return where each row of the engine comes from, the noisy rows first."""
         return self._units.rows
 
     def values(self, arm: str, values: Mapping[str, Any]) -> Floats:
-        """One measurement as an array [d] in the order of the objectives; anything impossible is refused.
+        """Return one measurement as an array [d] in the objectives' order. Raise ProblemError if it is impossible.
 
         >>> from paretoguard.problem.noise import Bernoulli
         >>> Problem({"success": "max"}, arms=["a"], noise=Bernoulli()).values("a", {"success": True})
         array([1.])
         """
         self.index(arm)
-        return read_values(arm, values, self.noise)
+        return inputs.read_values(arm, values, self.noise)
 
     def part(self, arm: str, values: Mapping[str, Any]) -> dict[str, float]:
-        """Values of some objectives of one measurement; anything impossible is refused."""
+        """Return the values of some objectives of one measurement. Raise ProblemError if one is impossible."""
         self.index(arm)
-        return read_part(arm, values, self.noise)
+        return inputs.read_part(arm, values, self.noise)
 
     def check_rows(self, rows: Floats) -> None:
-        """Refuse measurements [n, d] of which one is impossible: as `values`, for many at once."""
-        check_rows(rows, self.noise)
+        """Raise ProblemError if one of these measurements [n, d] is impossible."""
+        inputs.check_rows(rows, self.noise)
 
     @cached_property
     def _is_exact_but_guarded(self) -> bool:
-        """Do exact values alone say which arm is better, while a guard is noisy?"""
+        """True if exact values alone decide which arm is better, while a guard is noisy."""
         exact = {name for name, model in self.noise.items() if model.sigma == 0}
         return exact.issuperset(self.compared) and len(exact) < len(self.objectives)
 
     def check_apart(self, arm: str, values: Mapping[str, float], others: Mapping[str, Mapping[str, float]]) -> None:
-        """Refuse an arm that is exactly equal to another: each dominates the other, and which is feasible is noisy."""
+        """Raise ProblemError if an arm exactly equals another: each dominates the other, and feasibility is noisy."""
         if not self._is_exact_but_guarded:
             return
         for other, known in others.items():
@@ -249,38 +220,31 @@ class Problem:
         return {arm: position for position, arm in enumerate(self.arms)}
 
     def index(self, arm: str) -> int:
-        """The position of an arm; an unknown name is refused."""
-        check_arm(arm, self._positions)
+        """Return the position of an arm. Raise ProblemError if there is none of this name."""
+        inputs.check_arm(arm, self._positions)
         return self._positions[arm]
 
-    def means_array(self, means: Means) -> Floats:
-        """Means of all arms as an array [K, d], from such an array or from arm -> {objective: mean}."""
-        return read_means(means, self.arms, self.noise)
-
     def truth(self, means: Means) -> Truth:
-        """Which arms are feasible, Pareto-optimal and dominated at these means, by the definitions."""
-        case = self._case(means)
-        feasible = feasible_arms(case)
-        dominated = dominated_arms(case.gains, feasible)
-        pareto = feasible & ~dominated
+        """Return which arms are feasible, Pareto-optimal and dominated at these means, by the definitions."""
+        feasible, dominated, pareto = true_sets(self._scores(means))
         named = [tuple(self.arms[i] for i in np.flatnonzero(part)) for part in (feasible, pareto, dominated)]
         return Truth(named[0], named[1], named[2], feasible, pareto, dominated)
 
-    def _case(self, means: Means) -> Case:
-        array = self.means_array(means)
+    def _scores(self, means: Means) -> Scores:
+        array = inputs.read_means(means, self.arms, self.noise)
         A, b = matrix(self.constraints, len(self.objectives))
         compared = self._signs != 0
         gains = (array * self._signs)[:, compared]
-        return Case(gains, breaches(array, A, b), self._tolerance[compared], self._row_tolerance)
+        return Scores(gains, breaches(array, A, b), self._tolerance[compared], self._row_tolerance)
 
-    def wrong(self, statuses: ArrayLike, means: Means, task: str = "e-cpsi") -> NDArray[bool_]:
-        """Which answers make a false claim at these means: statuses [runs, K] (positions in STATUSES) -> [runs]."""
+    def wrong(self, statuses: ArrayLike, means: Means, task: str = "e-cpsi") -> Booleans:
+        """Return which answers, statuses [runs, K] (positions in STATUSES), claim something false, [runs]."""
         if task not in TASKS:
             raise ProblemError(f"there is no task {task!r}; {suggestion(str(task), TASKS)}")
-        return wrong_answers(check_statuses(statuses, len(self.arms)), self._case(means), task)
+        return wrong_answers(inputs.check_statuses(statuses, len(self.arms)), self._scores(means), task)
 
     def is_correct(self, result: Any, means: Means, task: str = "e-cpsi") -> bool:
-        """Whether no claim of an answer is false at these means; undecided arms claim nothing.
+        """True if no claim of an answer is false at these means; undecided arms claim nothing.
 
         The result is a Result, a mapping arm -> status, or an array [K] of positions in STATUSES. Several answers may
         be right: an arm that is both infeasible and dominated may be called either. With tolerances, the promise of
@@ -291,7 +255,7 @@ class Problem:
         >>> problem.is_correct({"a": "dominated", "b": "optimal"}, [[1.0], [2.0]])
         True
         """
-        return not self.wrong([read_statuses(result, self.arms)], means, task)[0]
+        return not self.wrong([inputs.read_statuses(result, self.arms)], means, task)[0]
 
 
 @dataclass(frozen=True, init=False, eq=False, repr=False)
@@ -313,23 +277,17 @@ class Instance:
     def __init__(self, problem: Problem, means: Means, name: str = "", provenance: str = "") -> None:
         if not isinstance(problem, Problem):
             raise ProblemError(f"an instance is made from a Problem, got {type(problem).__name__}")
-        array = problem.means_array(means)
-        check_range(array, problem.arms, problem.noise)
+        array = inputs.read_means(means, problem.arms, problem.noise)
+        inputs.check_range(array, problem.arms, problem.noise)
         array.flags.writeable = False
-        for attribute, value in {
-            "problem": problem,
-            "means": array,
-            "name": name or problem.name,
-            "provenance": provenance,
-        }.items():
-            object.__setattr__(self, attribute, value)
+        _fill(self, problem=problem, means=array, name=name or problem.name, provenance=provenance)
 
     @cached_property
     def _truth(self) -> Truth:
         return self.problem.truth(self.means)
 
     def truth(self) -> Truth:
-        """Which arms are feasible, Pareto-optimal and dominated, by the definitions."""
+        """Return which arms are feasible, Pareto-optimal and dominated, by the definitions."""
         return self._truth
 
     def __repr__(self) -> str:
@@ -350,3 +308,8 @@ class Instance:
 
 def _remade(arguments: dict[str, Any]) -> Problem:
     return Problem(**arguments)
+
+
+def _fill(frozen: Any, **attributes: Any) -> None:
+    for attribute, value in attributes.items():
+        object.__setattr__(frozen, attribute, value)

@@ -1,7 +1,7 @@
 """The truth, and whether an answer is right, computed from the definitions in the user's units.
 
-Comparisons are exact comparisons of floating-point numbers as given: an arm on a boundary is feasible, equal means
-dominate each other, and nothing is rounded. Memory stays near K·d: no K × K array is held.
+Comparisons are exact: an arm on a boundary is feasible, equal means dominate each other, and nothing is rounded.
+Memory stays near K·d: no K × K array is held.
 """
 
 from collections.abc import Iterator
@@ -22,7 +22,7 @@ CELLS = 4_000_000  # entries of the largest table of comparisons held at once
 
 @dataclass(frozen=True)
 class Truth:
-    """What holds at given means: the feasible arms, the Pareto set among them, and the dominated arms (SubOpt).
+    """The feasible arms at given means, the Pareto set among them, and the dominated arms (SubOpt).
 
     An arm may be both dominated and infeasible. The arrays [K] say the same in arm order.
     """
@@ -35,8 +35,8 @@ class Truth:
     is_dominated: Booleans = field(repr=False, compare=False)
 
 
-class Case(NamedTuple):
-    """What a judge needs: means with larger = better, breach = A x − b in the user's units, and the tolerances."""
+class Scores(NamedTuple):
+    """Means with larger = better, breach = A x − b in the user's units, and the tolerances."""
 
     gains: Floats  # [K, d]
     breach: Floats  # [K, m]
@@ -45,7 +45,7 @@ class Case(NamedTuple):
 
 
 def breaches(means: Floats, A: Floats, b: Floats) -> Floats:
-    """A x − b of every arm and row, [K, m]: positive where the row is violated.
+    """Return A x − b of every arm and row, [K, m]: positive if the arm violates the row.
 
     Summed objective by objective, so that the last bit is the same on every machine.
     """
@@ -55,25 +55,21 @@ def breaches(means: Floats, A: Floats, b: Floats) -> Floats:
     return total - b
 
 
-def feasible_arms(case: Case) -> Booleans:
-    """Arms inside every constraint, [K]; the boundary counts as inside."""
-    return np.asarray(np.all(case.breach <= 0, axis=1), dtype=bool_)
-
-
-def dominated_arms(gains: Floats, feasible: Booleans) -> Booleans:
-    """Arms that some *other* feasible arm equals or exceeds in every objective, [K].
-
-    >>> dominated_arms(np.array([[1.0, 1.0], [0.0, 1.0], [1.0, 1.0]]), np.array([True, True, False]))
-    array([False,  True,  True])
-    """
-    return beaten_arms(gains, feasible, np.zeros(gains.shape[1]))
+def true_sets(scores: Scores) -> tuple[Booleans, Booleans, Booleans]:
+    """Return which arms are feasible (the boundary included), dominated by another feasible arm, and Pareto-optimal."""
+    feasible = np.all(scores.breach <= 0, axis=1)
+    dominated = beaten_arms(scores.gains, feasible, np.zeros_like(scores.tolerance))
+    return feasible, dominated, feasible & ~dominated
 
 
 def beaten_arms(gains: Floats, feasible: Booleans, tolerance: Floats) -> Booleans:
-    """Arms that some other feasible arm beats by more than the tolerance in every objective, [K].
+    """Return which arms some *other* feasible arm beats by more than the tolerance in every objective, [K].
 
-    An objective whose tolerance is 0 is judged as the exact definition does: there a tie counts as beaten. It is
-    enough to compare with the maximal points among the feasible arms.
+    With tolerance 0 a tie counts as beaten, as in the exact definition. It is enough to compare with the maximal
+    points among the feasible arms.
+
+    >>> beaten_arms(np.array([[1.0, 1.0], [0.0, 1.0], [1.0, 1.0]]), np.array([True, True, False]), np.zeros(2))
+    array([False,  True,  True])
     """
     points, counts = np.unique(gains[feasible] + 0.0, axis=0, return_counts=True)
     front, shared = _maximal(points, counts)
@@ -90,17 +86,15 @@ def beaten_arms(gains: Floats, feasible: Booleans, tolerance: Floats) -> Boolean
     return answer
 
 
-def wrong_answers(statuses: NDArray[np.integer], case: Case, task: str) -> Booleans:
-    """Which of the answers, statuses [runs, K], make a false claim at these means, [runs].
+def wrong_answers(statuses: NDArray[np.integer], scores: Scores, task: str) -> Booleans:
+    """Return which of the answers, statuses [runs, K], make a false claim at these means, [runs].
 
-    Without tolerances (spec §1): e-cpsi asks for O ⊂ O*, S ⊂ SubOpt, I ⊂ F^c; cpsi asks that what is returned is in O*
-    and nothing else of O* is thrown out. Where no arm is undecided this is the full definition, O = O* included.
+    Without tolerances (spec §1): e-cpsi asks for O ⊂ O*, S ⊂ SubOpt, I ⊂ F^c; cpsi asks that returned arms are in O*
+    and no other arm of O* is ruled out. If no arm is undecided this is the full definition, O = O* included.
     """
-    if np.any(case.tolerance > 0) or np.any(case.row_tolerance > 0):
-        return _wrong_within_tolerance(statuses, case, task)
-    feasible = feasible_arms(case)
-    dominated = dominated_arms(case.gains, feasible)
-    pareto = feasible & ~dominated
+    if np.any(scores.tolerance > 0) or np.any(scores.row_tolerance > 0):
+        return _wrong_within_tolerance(statuses, scores, task)
+    feasible, dominated, pareto = true_sets(scores)
     returned, called_dominated, called_infeasible = _claims(statuses)
     if task == "cpsi":
         false = (returned & ~pareto) | ((called_dominated | called_infeasible) & pareto)
@@ -109,20 +103,20 @@ def wrong_answers(statuses: NDArray[np.integer], case: Case, task: str) -> Boole
     return np.asarray(np.any(false, axis=1), dtype=bool_)
 
 
-def _wrong_within_tolerance(statuses: NDArray[np.integer], case: Case, task: str) -> Booleans:
+def _wrong_within_tolerance(statuses: NDArray[np.integer], scores: Scores, task: str) -> Booleans:
     """Spec §8 (5): returned arms are within tolerance; S is exactly dominated by returned arms; I exactly infeasible.
 
-    Where some arm is still undecided, the arm that dominates one of S need not be returned yet: any arm that is
-    feasible within tolerance will do, as that is what a verdict claims by then.
+    While some arm is undecided, the arm that dominates one of S need not be returned yet: any arm that is feasible
+    within tolerance will do, since a verdict claims no more by then.
     """
-    feasible = feasible_arms(case)
-    nearly = np.all(case.breach <= case.row_tolerance, axis=1)
-    acceptable = nearly & ~beaten_arms(case.gains, feasible, case.tolerance)
+    feasible = np.all(scores.breach <= 0, axis=1)
+    nearly = np.all(scores.breach <= scores.row_tolerance, axis=1)
+    acceptable = nearly & ~beaten_arms(scores.gains, feasible, scores.tolerance)
     returned, called_dominated, called_infeasible = _claims(statuses)
     complete = ~np.any(statuses == UNDECIDED, axis=1)
     rivals = np.where(complete[:, None], returned, nearly)
     out = (called_dominated | called_infeasible) if task == "cpsi" else called_dominated
-    justified = _dominated_by(rivals, case.gains, out)
+    justified = _dominated_by(rivals, scores.gains, out)
     if task == "cpsi":
         false = (returned & ~acceptable) | (out & feasible & ~justified)
     else:
@@ -135,7 +129,7 @@ def _claims(statuses: NDArray[np.integer]) -> tuple[Booleans, Booleans, Booleans
 
 
 def _dominated_by(rivals: Booleans, gains: Floats, asked: Booleans) -> Booleans:
-    """For each run, which of the asked arms another arm among that run's rivals dominates exactly, [runs, K]."""
+    """Return for each run which of the asked arms some other arm among its rivals dominates exactly, [runs, K]."""
     columns, asked_arms = np.flatnonzero(np.any(rivals, axis=0)), np.flatnonzero(np.any(asked, axis=0))
     answer = np.zeros(asked.shape, dtype=bool_)
     weights = rivals[:, columns].astype(np.float32)
@@ -149,7 +143,7 @@ def _dominated_by(rivals: Booleans, gains: Floats, asked: Booleans) -> Booleans:
 
 
 def _maximal(points: Floats, counts: NDArray[np.integer]) -> tuple[Floats, NDArray[np.integer]]:
-    """The points (distinct, in lexicographic order) that no other one equals or exceeds everywhere, with their counts.
+    """Return the maximal points, with their counts; points are distinct and in lexicographic order.
 
     A point that dominates another comes after it in lexicographic order, so a walk from the end meets it first.
     """

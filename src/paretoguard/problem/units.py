@@ -1,4 +1,4 @@
-"""From the user's units to the engine's: larger is better, every noisy objective 1-sub-Gaussian, every row unit.
+"""From the user's units to the engine's: larger is better, every noisy objective 1-sub-Gaussian, rows of norm 1.
 
 With x = u/scale (u in engine units), a row a · x <= b reads Σ_c (a_c/scale_c) u_c <= b; it is then divided by the norm
 of its noisy part; a row that touches exact objectives only stays as given.
@@ -18,9 +18,8 @@ from paretoguard.geometry.polyhedron import polyhedron
 from paretoguard.numeric import Floats, Integers
 from paretoguard.problem.noise import Bernoulli, Gaussian, Noise
 
-Dependence = (
-    str | tuple[tuple[float, ...], ...]
-)  # "unknown", "independent", or the covariance of the Gaussian objectives
+# "unknown", "independent", or the covariance of the Gaussian objectives
+Dependence = str | tuple[tuple[float, ...], ...]
 
 
 class EngineRow(NamedTuple):
@@ -40,7 +39,7 @@ class Units(NamedTuple):
 def to_engine(
     *,
     arms: int,
-    signs: Sequence[float],
+    signs: Floats,
     noise: Sequence[Noise],
     A: Floats,
     b: Floats,
@@ -50,12 +49,12 @@ def to_engine(
 ) -> Units:
     """Convert a checked problem: signs [d] (+1 max, −1 min, 0 guard), A [m, d], b [m], tolerances [d] and [m]."""
     sigma = np.array([model.sigma for model in noise], dtype=float64)
-    guarded = np.array(signs) == 0
+    guarded = signs == 0
     order = np.lexsort([guarded, sigma == 0]).astype(int64)
     noisy, compared = int(np.count_nonzero(sigma)), ~guarded
     unit = np.where((sigma == 0) | np.isnan(sigma), 1.0, sigma)[order]
     learnt = np.isnan(sigma)[order[:noisy]]
-    scale = np.where(guarded, 1.0, np.array(signs, dtype=float64))[order] / unit
+    scale = np.where(guarded, 1.0, signs)[order] / unit
     rows = A[:, order] / scale + 0.0
     is_noisy = np.any(rows[:, :noisy] != 0, axis=1)
     noisy_rows, exact_rows = np.flatnonzero(is_noisy), np.flatnonzero(~is_noisy)
@@ -67,9 +66,9 @@ def to_engine(
         raise ProblemError("a constraint overflows once noise scales are divided out; measure in units nearer to 1")
     region, exact_part = np.ascontiguousarray(rows[noisy_rows, :noisy]), np.ascontiguousarray(rows[noisy_rows, noisy:])
     models = [noise[place] for place in order[:noisy]]
-    dependence = in_order(dependence, [int(place) for place in order if isinstance(noise[place], Gaussian)])
+    dependence = _reordered(dependence, [int(place) for place in order if isinstance(noise[place], Gaussian)])
     within = ranges(models, scale[:noisy])
-    needed = ~implied(rows, bounds)[noisy_rows]
+    needed = ~redundant(rows, bounds)[noisy_rows]
     row_group = np.full(len(noisy_rows), -1, dtype=int64)
     row_group[needed] = groups(rows[noisy_rows[needed], :noisy] != 0)
     space = ProblemArrays(
@@ -105,7 +104,7 @@ def to_engine(
 
 
 def sigma_u(noise: Sequence[Noise], dependence: Dependence) -> float:
-    """Sub-Gaussian norm of the noise vector in engine units (spec §2); 1 where nothing is noisy.
+    """Return the sub-Gaussian norm of the noise vector in engine units (spec §2); 1 if nothing is noisy.
 
     Groups are the block of Gaussian objectives with a given covariance, with its correlation R, and every other noisy
     objective alone. Independent: max √λ_max(R_g). Otherwise nothing is known between groups: √Σ λ_max(R_g).
@@ -124,10 +123,10 @@ def sigma_u(noise: Sequence[Noise], dependence: Dependence) -> float:
 
 
 def row_sigma(rows: Floats, noise: Sequence[Noise], dependence: Dependence) -> Floats:
-    """Sub-Gaussian scale along each row [m], over the noisy objectives in engine units (spec §2).
+    """Return the sub-Gaussian scale along each row [m], over the noisy objectives in engine units (spec §2).
 
-    Each group of objectives (see `sigma_u`) contributes s_g = √(a_gᵀ R_g a_g): independent groups add up as √Σ s_g²,
-    otherwise nothing is known between them and they add up as Σ s_g. Rows and covariance are in the user's signs.
+    Each group of objectives (see `sigma_u`) contributes s_g = √(a_gᵀ R_g a_g): independent groups add up to √Σ s_g²,
+    others to Σ s_g, since nothing is known between them. Rows and covariance are in the user's signs.
 
     >>> row_sigma(np.array([[0.6, 0.8]]), [Gaussian(1.0)] * 2, "unknown").round(9).tolist()
     [1.4]
@@ -142,7 +141,7 @@ def row_sigma(rows: Floats, noise: Sequence[Noise], dependence: Dependence) -> F
 
 
 def ranges(noise: Sequence[Noise], scale: Floats) -> Ranges:
-    """The range of each noisy coordinate in engine units, where sigma is half of it."""
+    """Return the range of each noisy coordinate in engine units, if sigma is half of it."""
     found = np.full(len(noise), -np.inf)
     for c, model in enumerate(noise):
         low, high = model.support
@@ -151,10 +150,10 @@ def ranges(noise: Sequence[Noise], scale: Floats) -> Ranges:
     return Ranges(found, np.array([isinstance(model, Bernoulli) for model in noise], dtype=bool) & np.isfinite(found))
 
 
-def implied(rows: Floats, bounds: Floats) -> NDArray[np.bool_]:
-    """Which rows of rows · x <= bounds follow from the others; of rows that follow from each other, one is kept.
+def redundant(rows: Floats, bounds: Floats) -> NDArray[np.bool_]:
+    """Return which rows of rows · x <= bounds follow from the others; of equivalent rows one is kept.
 
-    >>> implied(np.array([[1.0], [1.0], [-1.0]]), np.array([1.0, 2.0, 0.0])).tolist()
+    >>> redundant(np.array([[1.0], [1.0], [-1.0]]), np.array([1.0, 2.0, 0.0])).tolist()
     [False, True, False]
     """
     found = np.zeros(len(rows), dtype=bool)
@@ -176,7 +175,7 @@ def implied(rows: Floats, bounds: Floats) -> NDArray[np.bool_]:
 
 
 def groups(uses: NDArray[np.bool_]) -> Integers:
-    """Number rows from 0, given which objectives [m, d] each uses: rows joined by a shared objective are alike.
+    """Number the rows from 0, given which objectives [m, d] each uses: rows that share objectives have one number.
 
     >>> groups(np.array([[1, 0, 0], [0, 1, 1], [1, 0, 0], [0, 0, 1]]) > 0).tolist()
     [0, 1, 0, 1]
@@ -196,10 +195,10 @@ def groups(uses: NDArray[np.bool_]) -> Integers:
     return number
 
 
-def in_order(dependence: Dependence, gaussian: Sequence[int]) -> Dependence:
-    """A covariance of the Gaussian objectives in the order of these places.
+def _reordered(dependence: Dependence, gaussian: Sequence[int]) -> Dependence:
+    """Return a covariance of the Gaussian objectives in the order of these places.
 
-    >>> in_order(((1.0, 0.5), (0.5, 4.0)), [3, 0])
+    >>> _reordered(((1.0, 0.5), (0.5, 4.0)), [3, 0])
     ((4.0, 0.5), (0.5, 1.0))
     """
     if isinstance(dependence, str):
@@ -209,7 +208,7 @@ def in_order(dependence: Dependence, gaussian: Sequence[int]) -> Dependence:
 
 
 def known_correlation(noise: Sequence[Noise], dependence: Dependence, signs: Floats) -> Floats:
-    """The correlation of the noisy objectives, larger being better; [0, 0] where it is not known of all."""
+    """Return the correlation of the noisy objectives, larger being better; [0, 0] if it is not known of all."""
     if dependence == "independent":
         return np.eye(len(noise))
     if isinstance(dependence, str) or not all(isinstance(model, Gaussian) for model in noise):
@@ -218,14 +217,14 @@ def known_correlation(noise: Sequence[Noise], dependence: Dependence, signs: Flo
 
 
 def correlation(covariance: Floats) -> Floats:
-    """R with R_ij = C_ij/√(C_ii C_jj), made exactly symmetric."""
+    """Return R with R_ij = C_ij/√(C_ii C_jj), made exactly symmetric."""
     std = np.sqrt(np.diag(covariance))
     R = covariance / std[:, None] / std
     return np.asarray((R + R.T) / 2, dtype=float64)
 
 
 def _norms(rows: Floats) -> Floats:
-    """Euclidean norms [m], without overflow or underflow on the way; 1 for a zero row."""
+    """Return Euclidean norms [m], without overflow or underflow on the way; 1 for a zero row."""
     largest = np.abs(rows).max(axis=1, initial=0.0)
     largest[largest == 0] = 1.0
     norms = largest * np.sqrt(((rows / largest[:, None]) ** 2).sum(axis=1))

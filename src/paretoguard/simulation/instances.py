@@ -67,7 +67,7 @@ def load(text: str, **parameters: Any) -> Instance:
 
 
 def _hint(word: str, known: Mapping[str, Any]) -> str:
-    """All that exists, after the nearest one if there is one."""
+    """Return all names that there are, after the nearest one if there is one."""
     if not known:
         return "it has none"
     meant = {one.lower(): one for one in known}.get(word.lower(), word)
@@ -87,7 +87,7 @@ def _pairs(name: str, written: str, known: Mapping[str, inspect.Parameter]) -> l
 
 
 def _value(what: str, given: Any, parameter: inspect.Parameter) -> Any:
-    """A parameter as the type of its default; a text is read as it stands on a command line."""
+    """Return a parameter with the type of its default; a text is read as on a command line."""
     default = parameter.default
     if isinstance(default, bool):
         return given if isinstance(given, bool) else _choice(what, given, ("true", "false")) == "true"
@@ -111,7 +111,7 @@ def _choice(what: str, given: Any, choices: Sequence[str]) -> str:
 
 
 def _rows(table: str) -> list[dict[str, str]]:
-    """The rows of a table in `data/`; lines with # say where it comes from."""
+    """Return the rows of a table in `data/`; lines with # say where it comes from."""
     text = resources.files("paretoguard.simulation").joinpath("data", f"{table}.csv").read_text(encoding="utf-8")
     return list(csv.DictReader(line for line in text.splitlines() if not line.startswith("#")))
 
@@ -124,14 +124,10 @@ def _instance(
     constraints: Sequence[str] | Mapping[str, str],
     provenance: str,
 ) -> Instance:
-    """An instance whose objectives are all maximised and independent."""
+    """Return an instance whose objectives are all maximised and independent."""
+    directions = dict.fromkeys(objectives, "max")
     problem = Problem(
-        dict.fromkeys(objectives, "max"),
-        arms=list(means),
-        noise=noise,
-        constraints=constraints,
-        dependence="independent",
-        name=name,
+        directions, arms=list(means), noise=noise, constraints=constraints, dependence="independent", name=name
     )
     return Instance(problem, list(means.values()), name=name, provenance=provenance)
 
@@ -175,8 +171,24 @@ def _secukinumab(name: str, *, table: Literal["adverse", "infections"] = "advers
     )
 
 
-def _ours(name: str, objectives: Sequence[str], noise: Noise, constraints: Sequence[str], region: str) -> Instance:
-    """An instance whose means were chosen for this package."""
+_XYZ = ("x1", "x2", "x3")
+# Objectives, noise, constraints, what they are. Dominated arms lie 0.1 (simplex), 0.02 (cube), 0.06 (ordered) standard
+# deviations from a face; in explainability two lie 0.02 inside; in racing the optimal arm lies 0.08 from the border.
+_OURS: dict[str, tuple[Sequence[str], Noise, Sequence[str], str]] = {
+    "simplex": (_XYZ, Gaussian(0.1), [*(f"{x} >= 0" for x in _XYZ), "x1 + x2 + x3 <= 1"], "the simplex"),
+    "cube": (_XYZ, Gaussian(0.1), [f"0.15 <= {x} <= 1" for x in _XYZ], "the cube"),
+    "ordered": (_XYZ, Gaussian(0.1), ["x1 <= x2", "x2 <= x3"], "the ordering polyhedron"),
+    "explainability": (("x", "y"), Gaussian(1.0), ["y >= 0"], "the setting (five Gaussian arms, a half-plane)"),
+    **dict.fromkeys(
+        ("racing-5", "racing-10"),
+        (("x", "y"), Bernoulli(), ["x <= 0.8"], "the setting (Bernoulli arms, a vertical border)"),
+    ),
+}
+
+
+def _ours(name: str) -> Instance:
+    """Return an instance whose means were chosen for this package; docs/instances.md says why."""
+    objectives, noise, constraints, region = _OURS[name]
     provenance = (
         f"Means chosen for this package; {region} of {_PAPER}, which shows its own means only as a picture. They were "
         "tuned by simulation to behave as that paper describes: that they do is by design and confirms nothing."
@@ -184,50 +196,11 @@ def _ours(name: str, objectives: Sequence[str], noise: Noise, constraints: Seque
     return _instance(name, _columns(name, objectives), objectives, noise, constraints, provenance)
 
 
-def _simplex(name: str) -> Instance:
-    """Ten arms around {x >= 0, x1 + x2 + x3 <= 1}; dominated arms lie 0.1 std from a face."""
-    faces = ["x1 >= 0", "x2 >= 0", "x3 >= 0", "x1 + x2 + x3 <= 1"]
-    return _ours(name, ("x1", "x2", "x3"), Gaussian(0.1), faces, "the simplex")
-
-
-def _cube(name: str) -> Instance:
-    """Ten arms around [0.15, 1]^3; dominated arms lie 0.02 std from a face."""
-    faces = [f"0.15 <= {x} <= 1" for x in ("x1", "x2", "x3")]
-    return _ours(name, ("x1", "x2", "x3"), Gaussian(0.1), faces, "the cube")
-
-
-def _ordered(name: str) -> Instance:
-    """Ten arms around {x1 <= x2 <= x3}; dominated arms lie 0.06 std from a face."""
-    return _ours(name, ("x1", "x2", "x3"), Gaussian(0.1), ["x1 <= x2", "x2 <= x3"], "the ordering polyhedron")
-
-
-def _explainability(name: str) -> Instance:
-    """Five arms whose Pareto set is clear long before it is clear why each other arm is out.
-
-    a3 and a4 are well dominated but lie 0.02 std inside: who stops once O* is known, and calls them what they look like
-    then, is bound to call a feasible arm infeasible now and then. a5 is infeasible and dominated by equal margins: to
-    enter O* it must cross both (cPSI), while to establish one of the two claims only its own margin counts (e-cPSI).
-    """
-    return _ours(name, ("x", "y"), Gaussian(1.0), ["y >= 0"], "the setting (five Gaussian arms, a half-plane)")
-
-
-def _racing(name: str) -> Instance:
-    """All arms feasible, one optimal, the others far from the border, mutually undominated and easily dominated by it.
-
-    The optimal arm a1 dominates every other, so it has the largest x: only an *upper* limit on x leaves it closest to
-    the border (0.08 std; the others at least 0.3). Racing drops an arm only for a rival known to be feasible, here a1:
-    it pulls all K arms until a1 is settled, 2 K sigma_u^2 / eta_1^2, where e-cAPE pays that for a1 and its challengers.
-    """
-    return _ours(name, ("x", "y"), Bernoulli(), ["x <= 0.8"], "the setting (Bernoulli arms, a vertical border)")
-
-
 def _two_stage_gap(name: str, *, eps: float = 0.1) -> Instance:
     """The paper's three arms: a2 and a3 at distance eps from the border on either side, both dominated by a1.
 
     Deciding on which side a2 and a3 lie costs about 1/eps^2; e-cAPE need not know. Below eps = 4.5 a1 dominates a2.
-    a2 is far left: at x = -4, as drawn, e-cAPE with `practical` evidence once in a while misjudges a1 at its first
-    sample, then measures a2 against a3 only, and pays 1/eps^2 after all. The noise in y is small beside a1's distance,
-    4.5, so that a1 is hardly ever called infeasible, which would have the same effect.
+    The noise in y is small beside a1's distance, 4.5: if a1 were called infeasible, e-cAPE would pay 1/eps^2 after all.
     """
     if not 1e-9 <= eps < 4.5:
         raise SettingsError(f"parameter 'eps' of instance 'two-stage-gap' is {eps:g}; expected from 1e-9 to below 4.5")
@@ -253,7 +226,6 @@ def _random(
 ) -> Instance:
     """K arms on a Latin grid of the unit cube, m random faces at one distance from a random centre.
 
-    Each objective takes the values (k + 1/2)/K, k < K, in random order: no two arms are closer than 1/K in any of them.
     The faces a_l (x - centre) <= h have random directions; h is the middle of the widest gap that leaves between a
     quarter and three quarters of the arms inside; faces whose gap is below 0.1/K are drawn again, so that no arm is on
     a border. Gaussian noise has std 1/2, the scale of Bernoulli noise.
@@ -289,12 +261,7 @@ def _random(
 _BUILDERS: dict[str, Callable[..., Instance]] = {
     "covboost": _covboost,
     "secukinumab": _secukinumab,
-    "simplex": _simplex,
-    "cube": _cube,
-    "ordered": _ordered,
-    "explainability": _explainability,
-    "racing-5": _racing,
-    "racing-10": _racing,
+    **dict.fromkeys(_OURS, _ours),
     "two-stage-gap": _two_stage_gap,
     "random": _random,
 }

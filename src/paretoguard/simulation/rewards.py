@@ -1,22 +1,22 @@
 """Rewards of an instance: the record that the engine draws from, and the same draws as a Python callable.
 
-A user's own noise model says how it is simulated: its method `law()` gives a NamedTuple for which `reward` is
-registered. Such an objective is drawn on top of all others, so that laws and built-in noise mix freely, and instances
-without a law are drawn as if there were none.
+A user's own noise model says how it is simulated: its method `law()` returns a NamedTuple for which `reward` is
+registered. Such an objective is drawn after all others, so that laws and built-in noise mix freely.
 """
 
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy import float64, int64, uint64
+from numpy import int64, uint64
 from numpy.typing import NDArray
 
 from paretoguard.compiler.jit import part
 from paretoguard.engine.draws import BERNOULLI, CONSTANT, GAUSSIAN, TWO_POINT, Mixed, draw, key, uniforms
 from paretoguard.engine.loop import draw_reward
 from paretoguard.errors import ProblemError
-from paretoguard.problem import Instance, Problem
+from paretoguard.numeric import Floats
+from paretoguard.problem import Instance
 from paretoguard.problem.noise import Bernoulli, Bounded, Exact, Gaussian, SubGaussian
 from paretoguard.problem.units import correlation
 from paretoguard.trial.checks import check_seed
@@ -37,19 +37,19 @@ class WithLaw(NamedTuple):
 
     base: Any  # Mixed, or WithLaw again
     law: Any
-    means: NDArray[float64]  # [K] of that objective
+    means: Floats  # [K] of that objective
     objective: int
 
 
 @draw.register(WithLaw)
-def _draw_with_law(source: WithLaw, key: NDArray[uint64], arm: int, n: int, row: NDArray[float64]) -> None:
+def _draw_with_law(source: WithLaw, key: NDArray[uint64], arm: int, n: int, row: Floats) -> None:
     draw(source.base, key, arm, n, row)
     u, v = uniforms(key, arm, n, source.objective, _LAWS)
     row[source.objective] = reward(source.law, source.means[arm], u, v)
 
 
 def source(instance: Instance) -> Mixed | WithLaw:
-    """What the engine draws rewards from.
+    """Return the record that the engine draws rewards from.
 
     Bounded noise is simulated as two points, the ends of its range: no other law with that mean is noisier.
     Sub-Gaussian noise is simulated as Gaussian with that scale.
@@ -67,17 +67,16 @@ def source(instance: Instance) -> Mixed | WithLaw:
 
 
 def _mixed(instance: Instance) -> Mixed:
-    """The built-in noise; objectives with a law of their own stay at their means."""
-    problem, rows = instance.problem, zip(instance.problem.arms, instance.means.tolist(), strict=True)
+    """Return the built-in noise; objectives with a law of their own stay at their means."""
+    problem, d = instance.problem, len(instance.problem.noise)
+    rows = zip(problem.arms, instance.means.tolist(), strict=True)
     means = {arm: dict(zip(problem.objectives, row, strict=True)) for arm, row in rows}
     for arm, row in means.items():
         problem.check_apart(arm, row, means)
-    models = list(instance.problem.noise.values())
-    d = len(models)
     if d > _MOST_OBJECTIVES:
         raise ProblemError(f"the problem has {d} objectives; at most {_MOST_OBJECTIVES} can be simulated")
     kinds, low, spread = np.zeros(d, dtype=int64), np.zeros(d), np.zeros(d)
-    for c, model in enumerate(models):
+    for c, (name, model) in enumerate(problem.noise.items()):
         if hasattr(model, "law") or isinstance(model, Exact):
             kinds[c] = CONSTANT
         elif isinstance(model, Bernoulli):
@@ -88,12 +87,16 @@ def _mixed(instance: Instance) -> Mixed:
         elif isinstance(model, Gaussian | SubGaussian):
             kinds[c], spread[c] = GAUSSIAN, model.sigma
         else:
-            name = list(instance.problem.noise)[c]
             raise ProblemError(
                 f"objective {name!r} has noise {model!r}, which says no scale to simulate with; "
                 "use Gaussian(std), SubGaussian(sigma), Bounded(low, high) or Bernoulli(), or give it a method law()"
             )
-    return Mixed(np.array(instance.means), kinds, low, spread, _factor(instance.problem))
+    factor = np.zeros((0, 0))  # of the declared correlation, spread over all objectives; [0, 0] without one
+    if not isinstance(problem.dependence, str):
+        block = [c for c, model in enumerate(problem.noise.values()) if isinstance(model, Gaussian)]
+        factor = np.eye(d)
+        factor[np.ix_(block, block)] = np.linalg.cholesky(correlation(np.array(problem.dependence)))
+    return Mixed(np.array(instance.means), kinds, low, spread, factor)
 
 
 def sampler(instance: Instance, *, seed: int = 0, run: int = 0) -> Callable[[str], dict[str, float]]:
@@ -118,14 +121,3 @@ def sampler(instance: Instance, *, seed: int = 0, run: int = 0) -> Callable[[str
         return {name: float(value) for name, value in zip(names, row, strict=True)}
 
     return sample
-
-
-def _factor(problem: Problem) -> NDArray[float64]:
-    """The Cholesky factor of the declared correlation, spread over all objectives; [0, 0] without one."""
-    if isinstance(problem.dependence, str):
-        return np.zeros((0, 0))
-    models = list(problem.noise.values())
-    block = [c for c, model in enumerate(models) if isinstance(model, Gaussian)]
-    factor = np.eye(len(models))
-    factor[np.ix_(block, block)] = np.linalg.cholesky(correlation(np.array(problem.dependence)))
-    return factor

@@ -1,33 +1,36 @@
 """Run blocks of simulated runs on all cores. Kernels release the GIL, so threads do."""
 
 import os
+import sys
 import threading
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
 from numba.core.errors import NumbaError
-from numpy import int64, uint8, uint64
-from numpy.typing import NDArray
+from numpy import int64, uint64
 
 from paretoguard.algorithms import Algorithm
 from paretoguard.engine.draws import drawn_ahead
 from paretoguard.engine.loop import FAULT, NEXT, advance, new_outcomes
 from paretoguard.engine.outstanding import cohort
 from paretoguard.evidence import Evidence
+from paretoguard.numeric import Bytes, Integers
 from paretoguard.problem import Instance
-from paretoguard.simulation.progress import Report, progress
 from paretoguard.simulation.rewards import source
 from paretoguard.trial import checks, registry
 from paretoguard.trial.build import bad_queue, engine_for, not_compiled
 
 MOST_STEPS = 200_000  # samples between two looks at the clock and at Ctrl-C …
 PATIENCE_NS = 100_000_000  # … or as many as take about a tenth of a second
-BLOCKS_PER_THREAD = 2  # of the runs that are left: blocks become smaller, so that threads end at the same time
+BLOCKS_PER_THREAD = 2  # of the runs that are left
 LONGEST_BLOCK = 1000  # runs
+QUIET_SECONDS = 2.0  # before a progress bar appears
+
+Report = Callable[[int], None]
 
 
 @dataclass(frozen=True)
@@ -41,7 +44,6 @@ class Cell:
 
     @property
     def labels(self) -> tuple[str, str, str, float]:
-        """How the cell is named in records."""
         return self.instance.name, registry.label(self.algorithm), registry.label(self.evidence), self.delta
 
     def __str__(self) -> str:
@@ -50,7 +52,7 @@ class Cell:
 
 
 class Design(NamedTuple):
-    """What all runs of a study share."""
+    """The settings that all runs of a study share."""
 
     seed: int
     budget: int | None = None
@@ -61,30 +63,28 @@ class Block(NamedTuple):
     """Finished runs of one cell."""
 
     cell: Cell
-    runs: NDArray[int64]
-    samples: NDArray[int64]
-    stopped: NDArray[uint8]
-    pulls: NDArray[int64]
-    statuses: NDArray[uint8]
-    ns: NDArray[int64]  # CPU time
+    runs: Integers
+    samples: Integers
+    stopped: Bytes
+    pulls: Integers
+    statuses: Bytes
+    ns: Integers  # CPU time
 
 
-def run_cells(
-    todo: Sequence[tuple[Cell, NDArray[int64]]], design: Design, threads: int | None
-) -> tuple[list[Block], bool]:
-    """Run the given runs of each cell; return finished blocks, and whether Ctrl-C cut the work short."""
+def run_cells(todo: Sequence[tuple[Cell, Integers]], design: Design, threads: int | None) -> tuple[list[Block], bool]:
+    """Return finished blocks of the given runs of each cell, and whether Ctrl-C cut the work short."""
     workers = _available_cores() if threads is None else checks.check_count(threads, "threads", "how many to use")
     jobs = [(cell, part) for cell, runs in todo for part in _parts(runs, workers)]
     crew = _Crew(jobs, design)
     interrupted = False
-    with progress(sum(len(runs) for _, runs in jobs), "simulating") as report:
+    with progress_bar(sum(len(runs) for _, runs in jobs), "simulating") as report:
         try:
             _compile(todo, design)
             crew.start(workers, report)
         except KeyboardInterrupt:
             interrupted = True
             crew.stop.set()
-        while crew.is_at_work():
+        while any(thread.is_alive() for thread in crew.threads):
             try:
                 time.sleep(0.01)
             except KeyboardInterrupt:  # runs at work end at their next look; asking again changes nothing
@@ -99,27 +99,22 @@ class _Crew:
     """Threads that take jobs until none is left or `stop` is set.
 
     Not an executor: `concurrent.futures.wait` holds the locks of all futures while it looks at them, and a Ctrl-C at
-    that moment leaves them held for ever.
+    that moment would leave them held for ever.
     """
 
-    def __init__(self, jobs: Sequence[tuple[Cell, NDArray[int64]]], design: Design) -> None:
+    def __init__(self, jobs: Sequence[tuple[Cell, Integers]], design: Design) -> None:
         self.design = design
         self.stop = threading.Event()
         self.done: list[Block] = []
         self.failures: list[BaseException] = []
+        self.threads: list[threading.Thread] = []
         self._jobs = iter(jobs)
         self._lock = threading.Lock()
-        self._threads: list[threading.Thread] = []
 
     def start(self, workers: int, report: Report) -> None:
-        """Begin."""
         for _ in range(workers):
-            self._threads.append(threading.Thread(target=self._work, args=(report,), daemon=True))
-            self._threads[-1].start()
-
-    def is_at_work(self) -> bool:
-        """Is any thread still running?"""
-        return any(thread.is_alive() for thread in self._threads)
+            self.threads.append(threading.Thread(target=self._work, args=(report,), daemon=True))
+            self.threads[-1].start()
 
     def _work(self, report: Report) -> None:
         while not self.stop.is_set():
@@ -139,16 +134,16 @@ def _available_cores() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
-def _parts(runs: NDArray[int64], workers: int) -> Iterator[NDArray[int64]]:
-    """Split runs into blocks: few, and small ones last, which share out evenly."""
+def _parts(runs: Integers, workers: int) -> Iterator[Integers]:
+    """Split runs into few blocks, small ones last, so that threads end at about the same time."""
     while len(runs) > 0:
         size = min(LONGEST_BLOCK, -(-len(runs) // (BLOCKS_PER_THREAD * workers)))
         yield runs[:size]
         runs = runs[size:]
 
 
-def _compile(todo: Sequence[tuple[Cell, NDArray[int64]]], design: Design) -> None:
-    """Compile (or load) what all runs need once, here, before the threads ask for it all at the same time."""
+def _compile(todo: Sequence[tuple[Cell, Integers]], design: Design) -> None:
+    """Compile (or load) what all runs need, once, before all threads ask for it at the same time."""
     kinds = set()
     for cell, runs in todo:
         if len(runs) == 0:
@@ -164,15 +159,15 @@ def _compile(todo: Sequence[tuple[Cell, NDArray[int64]]], design: Design) -> Non
 
 @contextmanager
 def _named(cell: Cell) -> Iterator[None]:
-    """A part of the user's that does not compile is named."""
+    """Name a part of the user's that does not compile."""
     try:
         yield
     except NumbaError as error:
         raise not_compiled(error, cell.algorithm, cell.evidence) from error
 
 
-def _run(cell: Cell, runs: NDArray[int64], design: Design, stop: threading.Event, report: Report) -> Block:
-    """Simulate the given runs, looking up every tenth of a second; on `stop`, return those that had finished."""
+def _run(cell: Cell, runs: Integers, design: Design, stop: threading.Event, report: Report) -> Block:
+    """Simulate the given runs, looking at `stop` every tenth of a second; if it is set, return the finished runs."""
     problem = cell.instance.problem
     engine = engine_for(problem, cell.algorithm, cell.evidence, cell.delta, seed=design.seed, batch=design.batch)
     drawn_from = drawn_ahead(source(cell.instance), len(problem.arms), len(problem.objectives))
@@ -194,21 +189,40 @@ def _run(cell: Cell, runs: NDArray[int64], design: Design, stop: threading.Event
         _share(ns, took, first, last, outcomes.samples, taken)
         report(last - first)
     kept = slice(0, int(outcomes.cursor[NEXT]))
-    return Block(
-        cell,
-        runs[kept],
-        outcomes.samples[kept],
-        outcomes.stopped[kept],
-        outcomes.pulls[kept],
-        outcomes.statuses[kept],
-        ns[kept],
-    )
+    samples, stopped, pulls, statuses = outcomes.samples, outcomes.stopped, outcomes.pulls, outcomes.statuses
+    return Block(cell, runs[kept], samples[kept], stopped[kept], pulls[kept], statuses[kept], ns[kept])
 
 
-def _share(ns: NDArray[int64], spent: int, first: int, last: int, samples: NDArray[int64], taken: int) -> None:
+def _share(ns: Integers, spent: int, first: int, last: int, samples: Integers, taken: int) -> None:
     """Charge the time of one call to the runs it worked on, by their samples; the unfinished run gets the rest."""
     ended = samples[first:last]
     total = max(int(ended.sum()), taken)
     ns[first:last] += (spent * ended // total).astype(int64)
     if last < len(ns):
         ns[last] += spent - int((spent * ended // total).sum())
+
+
+@contextmanager
+def progress_bar(total: int, title: str) -> Iterator[Report]:
+    """Yield a function to call with how much more is done; the bar appears after two seconds, on a terminal only."""
+    if not sys.stderr.isatty() or total == 0:
+        yield lambda finished: None
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    bar = Progress(*columns, console=Console(stderr=True), transient=True)
+    task = bar.add_task(title, total=total)
+    begun, lock = time.monotonic(), threading.Lock()
+
+    def report(finished: int) -> None:
+        with lock:
+            bar.advance(task, finished)
+            if not bar.live.is_started and time.monotonic() - begun > QUIET_SECONDS:
+                bar.start()
+
+    try:
+        yield report
+    finally:
+        bar.stop()

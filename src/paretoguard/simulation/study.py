@@ -20,6 +20,7 @@ from paretoguard.algorithms import Algorithm
 from paretoguard.errors import FileError, Interrupted, SettingsError
 from paretoguard.evidence import Evidence
 from paretoguard.files.problem_file import ProblemFile, dumps, loads
+from paretoguard.numeric import Bytes, Integers
 from paretoguard.problem import Instance
 from paretoguard.simulation.instances import load as load_instance
 from paretoguard.simulation.runner import Block, Cell, Design, run_cells
@@ -43,6 +44,7 @@ ERROR = (
     "with its one-sided 95% limit (Clopper–Pearson)"
 )
 NO_ARM = 255  # pads `statuses` where an instance has fewer arms than the widest one
+_NAMES = ("instance", "algorithm", "evidence", "delta")  # of a cell's labels
 _COLUMNS: list[tuple[str, Any]] = [
     ("delta", float64),
     ("run", int64),
@@ -65,41 +67,50 @@ class Study:
     cells: tuple[Cell, ...]
     design: Design
     records: NDArray[Any]
-    pulls: NDArray[int64]
-    statuses: NDArray[uint8]
+    pulls: Integers
+    statuses: Bytes
 
     def summary(self) -> list[dict[str, Any]]:
         """Return one plain dict per instance × algorithm × evidence × delta."""
-        return [summarise(cell, self._rows(cell)) for cell in self.cells]
+        return [summarise(cell, self.records[self.of(cell)]) for cell in self.cells]
 
     def of(self, cell: Cell) -> NDArray[np.bool_]:
         """Return a mask of the runs (rows of records, pulls and statuses) that belong to a cell."""
-        return _of_cell(self.records, cell)
-
-    def _rows(self, cell: Cell) -> NDArray[Any]:
-        return self.records[_of_cell(self.records, cell)]
+        mask = np.ones(len(self.records), dtype=bool)
+        for name, label in zip(_NAMES, cell.labels, strict=True):
+            mask &= self.records[name] == label
+        return mask
 
     def extend(self, runs: int, *, threads: int | None = None) -> "Study":
         """Return the study with `runs` runs of each kind in all; runs that it has are kept, also beyond that number."""
         wanted = checks.check_count(runs, "runs", "the number of runs of each kind", MOST_RUNS)
-        todo = [(cell, _absent(self._rows(cell)["run"], wanted)) for cell in self.cells]
-        return _collect(self, todo, threads)
+        present = [self.records["run"][self.of(cell)] for cell in self.cells]
+        absent = [np.setdiff1d(np.arange(wanted), known, assume_unique=True) for known in present]
+        blocks, interrupted = run_cells(list(zip(self.cells, absent, strict=True)), self.design, threads)
+        while True:
+            try:
+                extended = _with_blocks(self, blocks)
+                break
+            except KeyboardInterrupt:  # once more, while finished runs are put together: they are not to be lost
+                interrupted = True
+        if interrupted:
+            raise Interrupted(study=extended)
+        return extended
 
     def trace(self, run: int = 0) -> tuple[Trace, ...]:
-        """Return run number `run` of each kind, made again and looked at on its way; kinds without it are left out."""
+        """Return run number `run` of each kind that has it, simulated again with looks on its way."""
         if not isinstance(run, Integral) or isinstance(run, bool):
             raise SettingsError(f"run is {run!r}; expected the number of one run, such as 0")
-        here = self.records["run"] == run
-        rows = [(cell, np.flatnonzero(here & _of_cell(self.records, cell))) for cell in self.cells]
-        traces = tuple(trace(cell, self.design, self._done(cell, int(row[0]))) for cell, row in rows if len(row))
+        traces = []
+        for cell in self.cells:
+            for row in np.flatnonzero(self.of(cell) & (self.records["run"] == run)):
+                record, K = self.records[row], len(cell.instance.problem.arms)
+                pulls, answer = self.pulls[row, :K], self.statuses[row, :K].copy()
+                done = Done(int(run), int(record["samples"]), str(record["stopped"]), pulls, answer)
+                traces.append(trace(cell, self.design, done))
         if not traces:
             raise SettingsError(f"run {run!r} is not in the study{_known_runs(self.records['run'])}")
-        return traces
-
-    def _done(self, cell: Cell, row: int) -> Done:
-        record, K = self.records[row], len(cell.instance.problem.arms)
-        numbers = int(record["run"]), int(record["samples"]), str(record["stopped"])
-        return Done(*numbers, self.pulls[row, :K], self.statuses[row, :K].copy())
+        return tuple(traces)
 
     def plot(self, target: "str | PathLike[str] | Figure | None" = None) -> "Figure":
         """Return a picture of the study; `target` is a file to write (.png, .svg, .pdf) or a figure to draw on."""
@@ -147,13 +158,8 @@ class Study:
         if header.get("format") != FORMAT:
             found = header.get("format")
             raise FileError(f"'{path}' has study format {found!r}; this version reads format {FORMAT}")
-        return cls(
-            _cells_from(header),
-            Design(**header["design"]),
-            arrays["records"],
-            arrays["pulls"],
-            arrays["statuses"],
-        )
+        tables_of_runs = (arrays[name] for name in ("records", "pulls", "statuses"))
+        return cls(_cells_from(header), Design(**header["design"]), *tables_of_runs)
 
     def rows(self) -> list[dict[str, str]]:
         """Return the summary as texts, for a table."""
@@ -167,7 +173,7 @@ class Study:
         return tables.table(self.headline(), rows, "\n".join(filter(None, [caption, ERROR])), right=right)
 
     def headline(self) -> str:
-        """Return how many runs there are, and how they were made."""
+        """Return the number of runs, and of arms pulled at once."""
         batches = f" in batches of {self.design.batch:,}" if self.design.batch > 1 else ""
         return f"{len(self.records):,} simulated runs{batches}"
 
@@ -175,7 +181,7 @@ class Study:
         return self.table()
 
     def __repr__(self) -> str:
-        return tables.render(self.table())
+        return tables.as_text(self.table())
 
     def _repr_html_(self) -> str:
         return tables.as_html(self.headline(), self.rows(), ERROR)
@@ -241,7 +247,7 @@ def simulate(
 
 
 def _evidence(how: Algorithm, given: Sequence[Any]) -> list[Evidence]:
-    """Every kind asked for; of an algorithm with evidence of its own, that one once."""
+    """Return every kind asked for; of an algorithm with evidence of its own, that one once."""
     kinds = [registry.evidence_for(how, what) for what in given]
     return kinds[:1] if how.evidence is not None else kinds
 
@@ -251,7 +257,7 @@ def _listed(value: Any) -> list[Any]:
 
 
 def instances_of(given: Simulated | Sequence[Simulated]) -> list[Instance]:
-    """Instances, whether given as such, by name, or as problem files with means."""
+    """Return instances given as such, by name, or as problem files with means."""
     found = [
         load_instance(one) if isinstance(one, str) else one.instance if isinstance(one, ProblemFile) else one
         for one in _listed(given)
@@ -274,62 +280,31 @@ def _refuse_repeats(cells: Sequence[Cell]) -> None:
         seen.add(cell.labels)
 
 
-def _empty(cells: Sequence[Cell]) -> tuple[NDArray[Any], NDArray[int64], NDArray[uint8]]:
+def _empty(cells: Sequence[Cell]) -> tuple[NDArray[Any], Integers, Bytes]:
     widest = max(len(cell.instance.problem.arms) for cell in cells)
     sizes = [max(len(str(cell.labels[column])) for cell in cells) for column in range(3)]
-    names = ("instance", "algorithm", "evidence")
-    texts: list[tuple[str, Any]] = [(name, f"U{size}") for name, size in zip(names, sizes, strict=True)]
+    texts: list[tuple[str, Any]] = [(name, f"U{size}") for name, size in zip(_NAMES[:3], sizes, strict=True)]
     return np.zeros(0, dtype=texts + _COLUMNS), np.zeros((0, widest), dtype=int64), np.zeros((0, widest), dtype=uint8)
 
 
-def _of_cell(records: NDArray[Any], cell: Cell) -> NDArray[np.bool_]:
-    instance, algorithm, evidence, delta = cell.labels
-    return np.asarray(
-        (records["instance"] == instance)
-        & (records["algorithm"] == algorithm)
-        & (records["evidence"] == evidence)
-        & (records["delta"] == delta)
-    )
-
-
-def _known_runs(runs: NDArray[int64]) -> str:
+def _known_runs(runs: Integers) -> str:
     if len(runs) == 0:
         return ", which has no finished run"
     return f"; it has run {runs.min()}" if runs.min() == runs.max() else f"; it has runs {runs.min()} to {runs.max()}"
 
 
-def _absent(present: NDArray[int64], wanted: int) -> NDArray[int64]:
-    """The run numbers below `wanted` that are not present."""
-    absent = np.ones(wanted, dtype=bool)
-    absent[present[present < wanted]] = False
-    return np.flatnonzero(absent)
-
-
-def _collect(study: Study, todo: Sequence[tuple[Cell, NDArray[int64]]], threads: int | None) -> Study:
-    """Run what is to do and add it to the study; on Ctrl-C raise Interrupted with what there is."""
-    blocks, interrupted = run_cells(todo, study.design, threads)
-    while True:
-        try:
-            extended = _with_blocks(study, blocks)
-            break
-        except KeyboardInterrupt:  # once more, while finished runs are put together: they are not to be lost
-            interrupted = True
-    if interrupted:
-        raise Interrupted(study=extended)
-    return extended
-
-
 def _with_blocks(study: Study, blocks: Sequence[Block]) -> Study:
-    """The study with the runs of these blocks added, judged against the truth."""
+    """Return the study with the runs of these blocks added and judged, sorted by cell, then run."""
     records, pulls, statuses = [study.records], [study.pulls], [study.statuses]
     widest = study.pulls.shape[1]
     for block in blocks:
         if len(block.runs) == 0:
             continue
         rows = np.zeros(len(block.runs), dtype=study.records.dtype)
-        rows["instance"], rows["algorithm"], rows["evidence"], rows["delta"] = block.cell.labels
+        for name, label in zip(_NAMES, block.cell.labels, strict=True):
+            rows[name] = label
         rows["run"], rows["samples"], rows["ns"] = block.runs, block.samples, block.ns
-        rows["stopped"] = [vocabulary.STOP_REASONS[int(code)] for code in block.stopped]
+        rows["stopped"] = np.array(vocabulary.STOP_REASONS)[block.stopped]
         rows["undecided"] = rows["stopped"] == "budget"
         problem, means = block.cell.instance.problem, block.cell.instance.means
         rows["wrong_cpsi"] = problem.wrong(block.statuses, means, "cpsi")
@@ -338,16 +313,12 @@ def _with_blocks(study: Study, blocks: Sequence[Block]) -> Study:
         records.append(rows)
         pulls.append(np.pad(block.pulls, room))
         statuses.append(np.pad(block.statuses, room, constant_values=NO_ARM))
-    return _in_order(study, np.concatenate(records), np.concatenate(pulls), np.concatenate(statuses))
-
-
-def _in_order(study: Study, records: NDArray[Any], pulls: NDArray[int64], statuses: NDArray[uint8]) -> Study:
-    """Sort rows by cell, then run: the same study however its runs came in."""
-    place = np.zeros(len(records), dtype=int64)
+    found = Study(study.cells, study.design, *map(np.concatenate, (records, pulls, statuses)))
+    place = np.zeros(len(found.records), dtype=int64)
     for number, cell in enumerate(study.cells):
-        place[_of_cell(records, cell)] = number
-    order = np.lexsort((records["run"], place))
-    return Study(study.cells, study.design, records[order], pulls[order], statuses[order])
+        place[found.of(cell)] = number
+    order = np.lexsort((found.records["run"], place))
+    return Study(study.cells, study.design, found.records[order], found.pulls[order], found.statuses[order])
 
 
 def _header(study: Study) -> dict[str, Any]:

@@ -1,19 +1,19 @@
-"""What the runs of one cell add up to."""
+"""What the runs of one cell add up to, with exact binomial limits for error rates."""
 
 from typing import Any
 
 import numpy as np
 from numpy import float64
 from numpy.typing import NDArray
+from scipy.special import betaincinv
 
-from paretoguard.simulation.limits import upper_limit
 from paretoguard.simulation.runner import Cell
 from paretoguard.trial import promises
 from paretoguard.verdict import show
 
 
 def summarise(cell: Cell, rows: NDArray[Any]) -> dict[str, Any]:
-    """Samples, both error rates with their limits, and CPU time, of the runs of one cell."""
+    """Return samples, both error rates with their limits, and CPU time, of the runs of one cell."""
     samples, runs = rows["samples"].astype(float64), len(rows)
     q05, median, q95 = np.quantile(samples, [0.05, 0.5, 0.95]) if runs else (np.nan,) * 3
     errors = {task: int(rows[f"wrong_{task}"].sum()) for task in ("cpsi", "ecpsi")}
@@ -41,7 +41,6 @@ def summarise(cell: Cell, rows: NDArray[Any]) -> dict[str, Any]:
 
 
 def as_texts(row: dict[str, Any]) -> dict[str, str]:
-    """The row of a table."""
     cells = {name: str(row[name]) for name in ("instance", "algorithm", "evidence")}
     cells |= {"delta": f"{row['delta']:g}", "guarantee": row["guarantee"], "runs": f"{row['runs']:,}"}
     for name, label in (("mean", "mean samples"), ("std", "std"), ("median", "median"), ("q95", "q95")):
@@ -52,6 +51,17 @@ def as_texts(row: dict[str, Any]) -> dict[str, str]:
 
 
 def error(row: dict[str, Any], digits: int) -> str:
-    """The error rate of what the algorithm promises, and its limit."""
+    """Return the error rate of what the algorithm promises, and its limit."""
     task = row["task"].replace("-", "")
     return f"{row[f'error_{task}']:.{digits}%} (≤ {row[f'error_{task}_upper']:.{digits}%})"
+
+
+def upper_limit(errors: int, runs: int, confidence: float = 0.95) -> float:
+    """Return the one-sided Clopper–Pearson upper limit: with this confidence the true rate is not above it.
+
+    >>> round(upper_limit(0, 500), 5)
+    0.00597
+    """
+    if runs == 0 or errors >= runs:
+        return 1.0
+    return float(betaincinv(errors + 1, runs - errors, confidence))

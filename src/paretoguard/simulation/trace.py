@@ -1,4 +1,4 @@
-"""One run of a study, looked at while it goes: where samples went, what was certified when, how evidence grew."""
+"""How a run went: where samples went, when arms were certified, how evidence grew."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from numpy import float64, int64, uint8, uint64
-from numpy.typing import NDArray
 
 from paretoguard.engine.draws import drawn_ahead
 from paretoguard.engine.explain import progress
-from paretoguard.engine.loop import NEXT, Outcomes, advance, new_outcomes, observe_results, settle_now
+from paretoguard.engine.loop import NEXT, advance, new_outcomes, observe_results, settle_now
 from paretoguard.engine.outstanding import cohort
 from paretoguard.engine.state import CLOCK
 from paretoguard.errors import SettingsError
+from paretoguard.numeric import Bytes, Floats, Integers
 from paretoguard.simulation.rewards import source
 from paretoguard.simulation.runner import Cell, Design
 from paretoguard.trial import checks
@@ -30,35 +30,35 @@ _LOOKS, LIVE_LOOKS = 200, 60  # of a simulated run; of the results of a live exp
 
 
 class Done(NamedTuple):
-    """What a study knows of one of its runs."""
+    """What a study holds of one of its runs."""
 
     run: int
     samples: int
     stopped: str
-    pulls: NDArray[int64]  # [K]
-    answer: NDArray[uint8]  # [K] statuses
+    pulls: Integers  # [K]
+    answer: Bytes  # [K] statuses
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
 class Growth:
     """How evidence grew, at L looks. Statuses: 0 undecided, 1 optimal, 2 dominated, 3 infeasible.
 
-    `progress` is, for each arm, evidence over what is required for the status that `answer` gives it: 1 is certified,
-    and below that it grows about as the pulls do (`engine.explain.progress`).
+    `progress` is each arm's evidence over what the status in `answer` requires: 1 is certified, and below that it grows
+    about as the pulls do (`engine.explain.progress`).
     """
 
     arms: tuple[str, ...]
     stopped: str  # "answered", "budget" or "open"
-    answer: NDArray[uint8]  # [K] statuses at the end
-    samples: NDArray[int64]  # [L]
-    pulls: NDArray[int64]  # [L, K]
-    statuses: NDArray[uint8]  # [L, K] what is certified at that look
-    progress: NDArray[float64]  # [L, K]
+    answer: Bytes  # [K] statuses at the end
+    samples: Integers  # [L]
+    pulls: Integers  # [L, K]
+    statuses: Bytes  # [L, K] what is certified at that look
+    progress: Floats  # [L, K]
 
-    def certified(self) -> NDArray[int64]:
-        """The look at which each arm came to be certified for what it is in the answer, for good, [K]; -1 if undecided.
+    def certified(self) -> Integers:
+        """Return the look from which each arm is certified to the end as what the answer says, [K]; -1 if undecided.
 
-        Thresholds grow with time, also for arms that are no longer pulled, so that a certificate may lapse. Where the
+        Thresholds grow with time, also for arms that are no longer pulled, so that a certificate may lapse. If the
         answer says more than is certified at the end, the algorithm remembers (racing, two-stage): then an arm counts
         from the certificate that it had when it was last pulled or, if that held only between looks, from there.
         """
@@ -96,10 +96,7 @@ class Trace(Growth):
 
 
 def trace(cell: Cell, design: Design, done: Done, looks: int = _LOOKS) -> Trace:
-    """Simulate a finished run again and look about `looks` times, evenly in the logarithm of the samples.
-
-    The loop of studies does it, in small steps; looking changes nothing.
-    """
+    """Simulate a finished run again and look about `looks` times, evenly in the logarithm of the samples."""
     arms, budget = len(done.pulls), checks.check_budget(design.budget)
     engine = engine_for(cell.instance.problem, cell.algorithm, cell.evidence, cell.delta, seed=design.seed)
     state = engine.seen.state
@@ -118,7 +115,12 @@ def trace(cell: Cell, design: Design, done: Done, looks: int = _LOOKS) -> Trace:
         samples.append(int(state.tally[CLOCK]))
         pulls.append(state.counts.copy())
     advance(engine, drawn_from, outcomes, 1, budget, pace)  # to the decision to stop
-    _check_same(cell, done, outcomes)
+    ended = outcomes.cursor[NEXT] == 1 and outcomes.samples[0] == done.samples
+    if not (ended and np.array_equal(outcomes.pulls[0], done.pulls)):
+        raise SettingsError(
+            f"run {done.run} of {cell} does not go as it did in the study: {int(outcomes.pulls[0].sum()):,} samples "
+            f"instead of {done.samples:,}. Was the study made with another version? Then simulate it anew"
+        )
     wrong = bool(cell.instance.problem.wrong(done.answer[None], cell.instance.means)[0])
     return Trace(
         cell=cell,
@@ -140,7 +142,7 @@ def growth(
 ) -> Growth:
     """Look about 60 times, evenly in the logarithm of the samples, at results (arm, values) as they are counted.
 
-    `since` are the samples after which verdicts were certain, known from every result and not only from the looks.
+    `since` maps arms to the samples after which their verdicts were certain, by every result and not only by the looks.
     """
     problem = setup.problem
     K = len(problem.arms)
@@ -173,16 +175,6 @@ def growth(
 
 
 def goals(arms: int, samples: int, looks: int) -> list[int]:
-    """When to look: every arm has been pulled once at the first look, and the run has ended at the last one."""
+    """Return when to look: from the first sample of every arm to the end of the run."""
     spread = np.geomspace(min(arms, samples), samples, looks).round()
     return [int(goal) for goal in np.unique(spread)]
-
-
-def _check_same(cell: Cell, done: Done, outcomes: Outcomes) -> None:
-    """Refuse a run that went another way than it did in the study."""
-    ended = outcomes.cursor[NEXT] == 1 and outcomes.samples[0] == done.samples
-    if not (ended and np.array_equal(outcomes.pulls[0], done.pulls)):
-        raise SettingsError(
-            f"run {done.run} of {cell} does not go as it did in the study: {int(outcomes.pulls[0].sum()):,} samples "
-            f"instead of {done.samples:,}. Was the study made with another version? Then simulate it anew"
-        )

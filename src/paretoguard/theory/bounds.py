@@ -3,13 +3,13 @@
 For Gaussian, independent objectives: for cPSI at every delta, for e-cPSI (which has several right answers) as delta
 goes to 0.
 
-1/T is the most that weights of the arms can make of the nearest way to be wrong. For cPSI the ways are those of
-`geometry/nearest_alternative.py`. For e-cPSI an arm that is both infeasible and dominated has two right reasons, of
-which any answer gives one; given the weights the better one is chosen for each arm by itself:
+1/T is the maximum, over weights of the arms, of the weighted distance to the nearest way to be wrong. For cPSI the ways
+are those of `geometry/nearest_alternative.py`. For e-cPSI an arm that is both infeasible and dominated has two right
+reasons, of which an answer gives one; given the weights each such arm takes the better one:
 
     1/T = max over w of min(ways common to all answers, min over such arms of max(undominated_i(w), feasible_i(w))).
 
-The maximum is found by branch and bound over those arms, each branch with the cuts made in all others.
+The maximum is found by branch and bound over those arms; all branches share their cuts.
 """
 
 import heapq
@@ -26,7 +26,6 @@ from paretoguard.errors import SettingsError
 from paretoguard.geometry.nearest_alternative import alternative, entering_alternative
 from paretoguard.geometry.polyhedron import Polyhedron, polyhedron
 from paretoguard.numeric import Floats
-from paretoguard.problem import Instance
 from paretoguard.problem.noise import Gaussian
 from paretoguard.simulation.study import Simulated
 from paretoguard.theory.cuts import Best, Way, maximise
@@ -45,7 +44,7 @@ class LowerBound:
     """T with its bracket: any algorithm needs about `value` * log(1/delta) samples for a small delta.
 
     `guarantee` is "finite-sample" (cPSI) or "asymptotic" (e-cPSI), under the `assumption`. `weights` are the shares of
-    samples that reach `upper`; `answer` the status of each arm in the easiest answer.
+    samples that reach `upper`; `answer` is the status of each arm in the easiest answer.
     """
 
     task: str
@@ -60,13 +59,13 @@ class LowerBound:
 
     @property
     def gap(self) -> float:
-        """The width of the bracket, relative to the value."""
+        """The width of the bracket relative to the value."""
         return (self.upper - self.lower) / self.value if self.value > 0 else 0.0
 
     def samples(self, delta: float) -> float:
         """Return the bound on the mean number of samples: T times kl(delta, 1 - delta), the divergence of two coins.
 
-        For cPSI it holds at this delta; for e-cPSI it is what the asymptotic bound comes to. Above 1/2 a guess will do.
+        For cPSI it holds at this delta; for e-cPSI it is the value of the asymptotic bound. Above 1/2 a guess will do.
         """
         delta = check_delta(delta)
         return self.lower * (1 - 2 * delta) * math.log((1 - delta) / delta) if delta < 0.5 else 0.0
@@ -87,7 +86,7 @@ def lower_bound(instance: Simulated, task: str = "e-cpsi", *, time_limit: float 
         Seconds to narrow the bracket to 0.1%; after that the bracket is as wide as it is.
     """
     if task not in TASKS:
-        raise SettingsError(f"task is {task!r}; expected one of {', '.join(TASKS)}")
+        raise SettingsError(f"task is {task!r}; expected one of {', '.join(reversed(TASKS))}")
     found, end = truth(instance), time.monotonic() + time_limit
 
     def out_of_time() -> bool:
@@ -102,27 +101,23 @@ def lower_bound(instance: Simulated, task: str = "e-cpsi", *, time_limit: float 
 
 
 def _bound(found: Solved, task: str, best: Best, chosen: dict[int, str]) -> LowerBound:
-    arms = found.instance.problem.arms
-    names = {arm: _OPTIMAL if found.optimal[i] else chosen[i] for i, arm in enumerate(arms)}
+    problem = found.instance.problem
+    names = {arm: _OPTIMAL if found.optimal[i] else chosen[i] for i, arm in enumerate(problem.arms)}
     upper, lower = (1.0 / value if value > 0 else math.inf for value in (best.lower, best.upper))
-    weights = {arm: float(share) for arm, share in zip(arms, best.weights, strict=True)}
+    weights = {arm: float(share) for arm, share in zip(problem.arms, best.weights, strict=True)}
     hard = {_words(found, what): share for what, share in sorted(best.shares.items(), key=lambda item: -item[1])}
     guarantee = "finite-sample" if task == "cpsi" else "asymptotic"
-    return LowerBound(task, upper, lower, upper, weights, names, hard, guarantee, _assumption(found.instance))
-
-
-def _assumption(instance: Instance) -> str:
-    """The class of instances that the bound is for, and whether this is one of them."""
-    problem, stated = instance.problem, "Gaussian, independent objectives of the declared scales"
+    assumption = "Gaussian, independent objectives of the declared scales"
     is_gaussian = all(isinstance(noise, Gaussian) for noise in problem.noise.values())
-    is_one = is_gaussian and (problem.dependence == "independent" or len(problem.objectives) == 1)
-    return stated if is_one else f"{stated}; declared otherwise, it may take fewer"
+    if not is_gaussian or (problem.dependence != "independent" and len(problem.objectives) > 1):
+        assumption += "; declared otherwise, it may take fewer"
+    return LowerBound(task, upper, lower, upper, weights, names, hard, guarantee, assumption)
 
 
 def _words(found: Solved, what: tuple[int, int, int]) -> str:
-    """One way to be wrong, for the reader."""
     kind, i, other = what
-    arms, problem = found.instance.problem.arms, found.instance.problem
+    problem = found.instance.problem
+    arms = problem.arms
     if kind == _LEAVES:
         row = problem.constraints[problem.engine_rows()[other].constraint]
         return f"{arms[i]} is close to violating {row}"
@@ -136,7 +131,7 @@ def _words(found: Solved, what: tuple[int, int, int]) -> str:
 
 
 def _common(found: Solved) -> list[Way]:
-    """An arm of O* leaves the constraints, or becomes dominated by another of O*."""
+    """Return the ways in which an arm of O* leaves the constraints, or becomes dominated by another of O*."""
     K = len(found.means)
     members = np.flatnonzero(found.optimal)
     ways = []
@@ -167,12 +162,7 @@ def _meeting(i: int, j: int, square: float, arms: int) -> Callable[[Floats], Flo
 
 
 def _rising(found: Solved, region: Polyhedron, i: int) -> Way:
-    """Into the constraints as well, or (in the whole space) only up."""
-    return Way(_entering(found, region, i), (_JOINS if len(region.b) else _RISES, i, -1))
-
-
-def _entering(found: Solved, region: Polyhedron, i: int) -> Callable[[Floats], Floats]:
-    """Arm i enters the region, undominated by O*."""
+    """Return the way in which arm i enters the region (or rises, in the whole space), undominated by O*."""
     K, d = found.means.shape
     memory = alternative(K, d, len(region.b))
 
@@ -180,14 +170,14 @@ def _entering(found: Solved, region: Polyhedron, i: int) -> Callable[[Floats], F
         entering_alternative(region, found.means, found.answer, w, i, memory)
         return memory.half.copy()
 
-    return gradient
+    return Way(gradient, (_JOINS if len(region.b) else _RISES, i, -1))
 
 
 # --- e-cPSI ----------------------------------------------------------------------------------------------------------
 
 
 def _branch(found: Solved, out_of_time: Callable[[], bool]) -> tuple[Best, dict[int, str]]:
-    """Best first: the branch with the largest upper bound is looked into next."""
+    """Branch and bound, best first: the branch with the largest upper bound is solved next."""
     K, d = found.means.shape
     free = polyhedron(np.zeros((0, d)), np.zeros(0))
     outside = np.flatnonzero(~found.inside)
@@ -199,7 +189,7 @@ def _branch(found: Solved, out_of_time: Callable[[], bool]) -> tuple[Best, dict[
     common = [*_common(found), *(undominated[i] if why == _DOMINATED else feasible[i] for i, why in fixed.items())]
 
     def sum_of(i: int) -> Way:
-        """At least the better of the two reasons, and concave."""
+        """Return a concave upper bound of the better of the two reasons: their sum."""
         return Way(lambda w: undominated[i].gradient(w) + feasible[i].gradient(w), (_EITHER, i, -1))
 
     either_way = {i: sum_of(i) for i in either}
@@ -232,9 +222,8 @@ def _branch(found: Solved, out_of_time: Callable[[], bool]) -> tuple[Best, dict[
     closed = 0.0  # no branch that was left is worth more
     while heap and -heap[0][0] > best.lower * (1 + _GAP) and not out_of_time():
         _, _, chosen, w = heapq.heappop(heap)
-        i = min(
-            (i for i in either if i not in chosen), key=lambda i: max(undominated[i].value(w), feasible[i].value(w))
-        )
+        free_arms = (i for i in either if i not in chosen)
+        i = min(free_arms, key=lambda i: max(undominated[i].value(w), feasible[i].value(w)))
         for why in (_DOMINATED, _INFEASIBLE):
             child = {**chosen, i: why}
             here = solve(child, enough=best.lower * (1 + _GAP / 2))

@@ -1,14 +1,14 @@
 """Concave functions of the sampling weights, known by their cuts: linear functions above them, exact where made.
 
-Each is one way to be wrong, worth its weighted distance. The least of several is maximised over the simplex of weights:
-a linear program over the cuts so far gives weights, near which new cuts are made, and a price for each cut. Prices p
-with sum 1 bound the maximum from above by the largest entry of sum_k p_k cut_k, whatever the accuracy of the program;
-the value at the best weights bounds it from below.
+Each is the weighted distance to one way to be wrong. Their minimum is maximised over the simplex of weights: a linear
+program over the cuts so far gives weights, near which new cuts are made, and a price for each cut. Prices p with sum 1
+bound the maximum from above by the largest entry of sum_k p_k cut_k, whatever the accuracy of the program; the value at
+the best weights bounds it from below.
 """
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.optimize import linprog
@@ -33,17 +33,15 @@ class Way:
     idle: list[int] = field(default_factory=list)  # of each cut: for how many programs it had no price
 
     def value(self, w: Floats) -> float:
-        """Its worth at these weights."""
         return float(self.gradient(w) @ w)
 
     def add(self, cut: Floats) -> None:
-        """Remember a cut."""
         if not (self.is_linear and self.cuts):
             self.cuts.append(cut)
             self.idle.append(0)
 
     def priced(self, prices: Floats) -> None:
-        """Forget cuts that have not been of use for long; the last one stays."""
+        """Forget cuts that have had no price for long; the last one stays."""
         self.idle = [0 if price > 0 else idle + 1 for price, idle in zip(prices, self.idle, strict=True)]
         kept = [k for k, idle in enumerate(self.idle) if idle < IDLE] or [len(self.cuts) - 1]
         self.cuts, self.idle = [self.cuts[k] for k in kept], [self.idle[k] for k in kept]
@@ -51,7 +49,7 @@ class Way:
 
 @dataclass(frozen=True)
 class Best:
-    """The weights found: lower <= maximum <= upper; and which ways hold it down, by shares that add up to 1."""
+    """The weights found, lower <= maximum <= upper, and the shares (sum 1) of the ways that bind."""
 
     weights: Floats
     lower: float
@@ -69,7 +67,7 @@ def maximise(
     rounds: int = 1000,
     out_of_time: Callable[[], bool] = lambda: False,
 ) -> Best:
-    """The largest least value over the simplex, to a relative gap; given up once the upper bound is below `enough`."""
+    """Maximise the least way over the simplex, to a relative gap; stop once the upper bound is below `enough`."""
     ways = list(ways)
     best = np.full(arms, 1.0 / arms) if start is None else start
     if not ways:
@@ -84,7 +82,9 @@ def maximise(
         found = _solve([cut for way in ways for cut in way.cuts], best, lower)
         if found.upper < upper:
             upper, shares = found.upper, _shares(ways, found.prices)
-        _forget(ways, found.prices)
+        ends = np.cumsum([len(way.cuts) for way in ways])[:-1]
+        for way, prices in zip(ways, np.split(found.prices, ends), strict=True):
+            way.priced(prices)
         if upper <= enough or upper - lower <= gap * lower or out_of_time():
             break
         for share in INWARDS:
@@ -108,16 +108,7 @@ def _shares(ways: list[Way], prices: Floats) -> dict[tuple[int, int, int], float
     return {what: share for what, share in shares.items() if share > 1e-3}
 
 
-def _forget(ways: list[Way], prices: Floats) -> None:
-    place = 0
-    for way in ways:
-        size = len(way.cuts)
-        way.priced(prices[place : place + size])
-        place += size
-
-
-@dataclass(frozen=True)
-class _Program:
+class _Program(NamedTuple):
     weights: Floats
     value: float  # of the program
     prices: Floats  # of its cuts, sum 1
@@ -125,7 +116,7 @@ class _Program:
 
 
 def _solve(cuts: list[Floats], best: Floats, lower: float) -> _Program:
-    """The linear program over these cuts, in units of the best weights and value so far: what matters is about 1."""
+    """Solve the linear program over these cuts, in units of the best weights and value so far: these are about 1."""
     G = np.array(cuts)
     unit = lower if lower > 0 else float(np.median(G.max(axis=1)))
     scaled = G * (best / unit)

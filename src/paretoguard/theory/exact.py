@@ -1,19 +1,18 @@
-"""An instance in engine units, with its true answer; instances without a unique one are refused."""
+"""An instance in engine units, with its true answer; instances without a unique answer are refused."""
 
 import math
 from typing import NamedTuple
 
 import numpy as np
 from numpy import uint8
-from numpy.typing import NDArray
 
 from paretoguard.errors import ProblemError
 from paretoguard.geometry.polyhedron import Polyhedron, project
-from paretoguard.numeric import Floats
+from paretoguard.numeric import Bytes, Floats
 from paretoguard.problem import Instance
+from paretoguard.problem.truth import Booleans
 from paretoguard.simulation.study import Simulated, instances_of
 
-Flags = NDArray[np.bool_]
 _CLEAR = 1e-9  # standard deviations; nearer than this is a tie
 
 
@@ -23,24 +22,23 @@ class Solved(NamedTuple):
     instance: Instance
     region: Polyhedron
     means: Floats  # [K, d]
-    inside: Flags  # [K]
-    optimal: Flags  # [K] O*: the Pareto set of the arms inside
-    dominated: Flags  # [K] by an arm of O*
+    inside: Booleans  # [K]
+    optimal: Booleans  # [K] O*: the Pareto set of the arms inside
+    dominated: Booleans  # [K] by an arm of O*
     eta: Floats  # [K] distance to the border of P
 
     @property
-    def answer(self) -> NDArray[uint8]:
-        """O* as the engine takes it."""
+    def answer(self) -> Bytes:
         return self.optimal.astype(uint8)
 
     @property
-    def either(self) -> Flags:
-        """Arms that may be called dominated or infeasible, as both are true."""
+    def either(self) -> Booleans:
+        """Arms that are both dominated and infeasible, so that either reason is right."""
         return self.dominated & ~self.inside
 
 
 def uncovered(instance: Instance) -> str | None:
-    """What the theory says nothing of, if the instance has it."""
+    """Return the features of the instance that the theory does not cover, None if there are none."""
     problem, space = instance.problem, instance.problem.space()
     has = {
         "exact objectives": space.noisy < space.objectives,
@@ -53,7 +51,7 @@ def uncovered(instance: Instance) -> str | None:
 
 
 def truth(given: Simulated) -> Solved:
-    """The true answer of an instance."""
+    """Return the true answer. Raise ProblemError if theory does not cover the instance, or if it has several."""
     (instance,) = instances_of(given)
     space = instance.problem.space()
     if (what := uncovered(instance)) is not None:
@@ -73,7 +71,7 @@ def truth(given: Simulated) -> Solved:
 
 
 def _refuse_ties(found: Solved) -> None:
-    """Where an arm is on a border, or two tie, no number of samples is enough: say which."""
+    """Raise ProblemError if an arm is on a border, or two tie: no number of samples is enough."""
     arms, unclear = found.instance.problem.arms, []
     ahead = (found.means[:, None] - found.means[None]).max(axis=2)  # [i, j] M(i, j)
     for i, arm in enumerate(arms):

@@ -5,8 +5,8 @@ For an answer (S, I) of the arms outside O*, S dominated and I infeasible:
     C(S, I) = sum over O* of max(2/Delta_i(S)^2, 2 sigma_u^2/eta_i^2) + sum over S of 2/Delta_i^2
               + sum over I of 2 sigma_u^2/eta_i^2.
 
-The easiest answer minimises it. Only Delta_i of the arms of O* depends on S, through a maximum over S: a submodular
-function, and one linear program (a minimum cut) finds its minimum exactly.
+The easiest answer minimises it. Only Delta_i of the arms of O* depends on S, through a maximum over S: the function is
+submodular, and one linear program (a minimum cut) minimises it exactly.
 """
 
 import math
@@ -106,13 +106,12 @@ class _Gaps:
         self.margin = np.maximum(ahead.T, 0.0) + self.below  # [i, j]: (M(j, i))_+ + Delta_j
 
     def of_optimal(self, S: Iterable[int]) -> Floats:
-        """Delta_i of the arms of O*, for S [K] (of others it means nothing)."""
-        chosen = list(S)
-        least: Floats = np.minimum(self.apart, self.margin[:, chosen].min(axis=1, initial=math.inf))
+        """Return Delta_i of the arms of O*, for S [K] (of other arms it means nothing)."""
+        least: Floats = np.minimum(self.apart, self.margin[:, list(S)].min(axis=1, initial=math.inf))
         return least
 
     def cost(self, S: Iterable[int]) -> float:
-        """C(S, I), with I the other arms outside O*."""
+        """Return C(S, I), with I the other arms outside O*."""
         found, S = self.found, list(S)
         others = np.setdiff1d(np.flatnonzero(~found.optimal), S)
         with np.errstate(divide="ignore"):
@@ -120,7 +119,7 @@ class _Gaps:
         return float(optimal.sum() + self.dominance[S].sum() + self.feasibility[others].sum())
 
     def easiest(self) -> list[int]:
-        """The S of the easiest answer: a step of the cost of an arm of O* is paid if an arm asking for it is in S."""
+        """Return S of the easiest answer: a step of the cost of an arm of O* is paid if an arm of S asks for it."""
         found = self.found
         endless = found.either & np.isinf(self.feasibility)  # on the border: only "dominated" can be proven
         fixed = np.flatnonzero((found.inside & ~found.optimal) | endless).tolist()
@@ -154,7 +153,7 @@ class _Gaps:
 
 
 def _overhead(arms: int, d: int) -> float:
-    """Lambda_alpha: 2^(alpha-1)/(4 k1) times the sum over T of (log T + 1)(f(T, d/5^d) + f(T, 1) + 2/e)/T^(alpha-1)."""
+    """Return Lambda_alpha: 2^(alpha-1)/(4 k1) sum over T of (log T + 1)(f(T, d/5^d) + f(T, 1) + 2/e)/T^(alpha-1)."""
     s, level = ALPHA - 1, math.log(4 * K1 * arms * d)
     constant = 2 * level + math.log(5**d / d) + 2 / math.e
     sums = [_log_zeta(s, power) for power in range(3)]  # of log(T)^power / T^s
@@ -163,7 +162,7 @@ def _overhead(arms: int, d: int) -> float:
 
 
 def _log_zeta(s: float, power: int, start: int = 1000) -> float:
-    """The sum over T >= 1 of log(T)^power / T^s: terms up to `start`, then Euler and Maclaurin."""
+    """Return the sum over T >= 1 of log(T)^power / T^s: terms up to `start`, then Euler and Maclaurin."""
     T = np.arange(1, start, dtype=float64)
     head = float(np.sum(np.log(T) ** power / T**s))
     log, tail = math.log(start), 0.0

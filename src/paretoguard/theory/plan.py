@@ -10,7 +10,7 @@ from paretoguard.algorithms import Algorithm
 from paretoguard.errors import Interrupted, ProblemError
 from paretoguard.evidence import Evidence
 from paretoguard.problem import Instance
-from paretoguard.simulation.progress import progress
+from paretoguard.simulation.runner import progress_bar
 from paretoguard.simulation.study import Simulated, Study, instances_of, simulate
 from paretoguard.theory.bounds import LowerBound, lower_bound
 from paretoguard.theory.exact import uncovered
@@ -34,7 +34,7 @@ class Scenario:
     designs: list[dict[str, Any]] = field(default_factory=list)  # of each algorithm: samples, errors, and of each arm
 
     def to_dict(self) -> dict[str, Any]:
-        """Return plain numbers and texts, ready for JSON."""
+        """Return plain values, ready for JSON."""
         return {
             "instance": self.instance.name,
             "delta": self.delta,
@@ -89,7 +89,7 @@ def plan(
     scenarios: list[Scenario] = []
     found = instances_of(instances)
     try:
-        with progress(len(found), "lower bounds") as report:
+        with progress_bar(len(found), "lower bounds") as report:
             for one in found:  # first: means without a unique answer are refused here
                 bound, plain = (None if uncovered(one) else lower_bound(one, task) for task in reversed(TASKS))
                 scenarios.append(Scenario(one, delta, bound, plain))
@@ -108,21 +108,19 @@ def plan(
 
 
 def _move_means(scenarios: Sequence[Scenario]) -> None:
-    """Find how sensitive each bound is to each arm's mean."""
-    bounded = [(one, one.bound) for one in scenarios if one.bound is not None]
-    with progress(sum(len(one.instance.problem.arms) for one, _ in bounded), "moving each mean") as report:
-        for one, bound in bounded:
-            for i, arm in enumerate(one.instance.problem.arms):
-                factor = _sensitivity(one.instance, bound, i)
-                if factor is not None:
-                    one.sensitivity[arm] = factor
-                report(1)
+    arms = [(one, one.bound, i) for one in scenarios for i in range(len(one.instance.means)) if one.bound is not None]
+    with progress_bar(len(arms), "moving each mean") as report:
+        for one, bound, i in arms:
+            factor = _sensitivity(one.instance, bound, i)
+            if factor is not None:
+                one.sensitivity[one.instance.problem.arms[i]] = factor
+            report(1)
 
 
 def _sensitivity(instance: Instance, bound: LowerBound, i: int) -> float | None:
-    """By which factor the bound changes, at most, if this arm's mean moves by _STEP; infinite where the answer does.
+    """Return the largest factor by which the bound changes if this arm's mean moves by _STEP; inf if the answer does.
 
-    None where a bound was not found exactly enough in time.
+    None if a bound was not found exactly enough in time.
     """
     space, factors = instance.problem.space(), [1.0]
     for c, objective in enumerate(space.order):
@@ -152,29 +150,16 @@ def _factor(bound: LowerBound, instance: Instance) -> float:
 
 
 def _add_designs(scenarios: Sequence[Scenario], study: Study) -> None:
-    for one in scenarios:
-        one.designs.extend(_designs(study, one.instance))
-
-
-def _designs(study: Study, instance: Instance) -> list[dict[str, Any]]:
-    designs = []
-    arms = instance.problem.arms
+    designs = {one.instance: one.designs for one in scenarios}
     for row, cell in zip(study.summary(), study.cells, strict=True):
-        if cell.instance is not instance:
-            continue
-        mine = study.of(cell)
+        mine, arms = study.of(cell), cell.instance.problem.arms
         if not mine.any():  # interrupted before the first had finished
             continue
         pulls, returned = study.pulls[mine][:, : len(arms)], study.statuses[mine][:, : len(arms)] == 1
         quantiles = np.quantile(pulls, QUANTILES, axis=0)
-        designs.append(
-            {
-                **row,
-                "returned": dict(zip(arms, returned.mean(axis=0).tolist(), strict=True)),
-                "pulls": {
-                    arm: {"mean": float(pulls[:, i].mean()), **dict(zip(_NAMES, quantiles[:, i].tolist(), strict=True))}
-                    for i, arm in enumerate(arms)
-                },
-            }
-        )
-    return designs
+        each = {
+            arm: {"mean": float(pulls[:, i].mean()), **dict(zip(_NAMES, quantiles[:, i].tolist(), strict=True))}
+            for i, arm in enumerate(arms)
+        }
+        shares = dict(zip(arms, returned.mean(axis=0).tolist(), strict=True))
+        designs[cell.instance].append({**row, "returned": shares, "pulls": each})

@@ -17,7 +17,7 @@ from typing import Any, cast
 from paretoguard.algorithms import Algorithm, ECape, Game, Pitfall, Racing, TwoStage, Uniform
 from paretoguard.errors import SettingsError
 from paretoguard.evidence import Certified, Evidence, Glr, HansonWright, Lil, Practical, Theorem
-from paretoguard.problem.importing import find_class
+from paretoguard.problem.names import find_class
 from paretoguard.vocabulary import GUARANTEES
 
 DEFAULT_ALGORITHM, DEFAULT_EVIDENCE, DEFAULT_DELTA = "pitfall", "certified", 0.05

@@ -1,4 +1,4 @@
-"""What is said beside an answer: what to doubt, what is not promised, what is waited for."""
+"""Notes beside an answer: what to doubt, what is not promised, what is waited for."""
 
 from collections.abc import Iterable, Mapping
 
@@ -7,7 +7,6 @@ from paretoguard.verdict.result import Verdict
 
 
 def alarms(problem: Problem, contradicted: Iterable[str], delta: float) -> tuple[str, ...]:
-    """Of which arms one thing was certified and later its contrary."""
     arms = ", ".join(sorted(contradicted, key=problem.arms.index))
     if not arms:
         return ()
@@ -18,7 +17,6 @@ def alarms(problem: Problem, contradicted: Iterable[str], delta: float) -> tuple
 
 
 def unpromised(algorithm: str, read_off: Iterable[str]) -> tuple[str, ...]:
-    """That an algorithm answers only for the set."""
     if not any(read_off):
         return ()
     return (
@@ -27,7 +25,7 @@ def unpromised(algorithm: str, read_off: Iterable[str]) -> tuple[str, ...]:
 
 
 def ties(problem: Problem, verdicts: Mapping[str, Verdict], *, spent: bool) -> tuple[str, ...]:
-    """At the end of a budget: what may be behind arms that are undecided."""
+    """Say at the end of a budget why arms may be undecided."""
     ended = spent and any(verdict.status == "undecided" for verdict in verdicts.values())
     if not ended or all(problem.tolerance.values()):
         return ()
@@ -38,5 +36,4 @@ def ties(problem: Problem, verdicts: Mapping[str, Verdict], *, spent: bool) -> t
 
 
 def waiting(held: int) -> tuple[str, ...]:
-    """How many results do not count yet."""
     return (f"results that wait for earlier ones of their arm, not counted yet: {held:,}",) if held else ()

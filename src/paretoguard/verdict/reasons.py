@@ -7,8 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from numpy import float64, int64, uint8
-from numpy.typing import NDArray
+from numpy import uint8
 
 from paretoguard.algorithms.pitfall.costs import new_pitfalls
 from paretoguard.algorithms.pitfall.search import ratio_dominators
@@ -22,23 +21,24 @@ from paretoguard.engine.explain import (
 )
 from paretoguard.engine.questions import ratio_bar
 from paretoguard.evidence.estimated_scale import LEAST_PULLS
+from paretoguard.numeric import Bytes, Floats, Integers
 from paretoguard.verdict.missing import open_claims
-from paretoguard.verdict.result import Missing, Verdict, show, show_least
-from paretoguard.verdict.snapshot import Snapshot, possible_slack, still, tightest
+from paretoguard.verdict.result import Missing, Verdict
+from paretoguard.verdict.snapshot import Snapshot, possible_slack, tightest, unvaried
+from paretoguard.verdict.tables import show, show_least
 from paretoguard.vocabulary import DOMINATED, INFEASIBLE, OPTIMAL, STATUSES
 
 SCALE = "a scale to go by"  # what an arm of unknown scale lacks first
 
 
 def explain(
-    numbers: Snapshot, statuses: NDArray[uint8], via: NDArray[int64], guarantee: str, arms: Iterable[int]
+    numbers: Snapshot, statuses: Bytes, via: Integers, guarantee: str, arms: Iterable[int]
 ) -> dict[str, Verdict]:
-    """A verdict for each of these arms."""
     return {numbers.problem.arms[i]: _verdict(numbers, i, statuses, via, guarantee) for i in arms}
 
 
 def rehearse(numbers: Snapshot) -> None:
-    """Ask each kernel that explanations need: so that nobody waits for the compiler later."""
+    """Call each kernel that explanations need, so that nobody waits for the compiler later."""
     K = len(numbers.problem.arms)
     dominators(numbers, 0, np.full(K, -1))
     closest_rival(numbers.view, 0)
@@ -49,32 +49,35 @@ def rehearse(numbers: Snapshot) -> None:
 
 
 def since(earlier: Verdict, now: Verdict, samples: int) -> Verdict:
-    """A verdict that was certain after so many samples, and whose evidence is weaker now: it stands all the same."""
+    """Return a verdict that was certain after so many samples; it stands although its evidence is weaker now."""
     present = {name: getattr(now, name) for name in ("pulls", "mean", "low", "high")}
     return replace(earlier, reason=f"{earlier.reason}; certain since sample {samples:,}", **present)
 
 
-def _verdict(numbers: Snapshot, i: int, statuses: NDArray[uint8], via: NDArray[int64], guarantee: str) -> Verdict:
+def _verdict(numbers: Snapshot, i: int, statuses: Bytes, via: Integers, guarantee: str) -> Verdict:
     names = list(numbers.problem.objectives)
-    explained = {
-        OPTIMAL: _why_optimal,
-        DOMINATED: lambda numbers, i: _why_dominated(numbers, i, via),
-        INFEASIBLE: _why_infeasible,
-    }.get(int(statuses[i]), lambda numbers, i: _why_undecided(numbers, i, statuses))(numbers, i)
+    if statuses[i] == OPTIMAL:
+        why = _why_optimal(numbers, i)
+    elif statuses[i] == DOMINATED:
+        why = _why_dominated(numbers, i, via)
+    elif statuses[i] == INFEASIBLE:
+        why = _why_infeasible(numbers, i)
+    else:
+        why = _why_undecided(numbers, i)
     mean, half = numbers.means[i], numbers.limits[i]
     return Verdict(
         arm=numbers.problem.arms[i],
         status=STATUSES[statuses[i]],
         guarantee=guarantee,
-        pulls=int(numbers.state.counts[i]),
+        pulls=int(numbers.view.state.counts[i]),
         mean=_by_name(names, mean),
         low=_by_name(names, np.maximum(mean - half, numbers.support[0])),
         high=_by_name(names, np.minimum(mean + half, numbers.support[1])),
-        **explained,
+        **why,
     )
 
 
-def _by_name(names: Sequence[str], values: NDArray[float64]) -> dict[str, float]:
+def _by_name(names: Sequence[str], values: Floats) -> dict[str, float]:
     return {name: float(value) for name, value in zip(names, values, strict=True)}
 
 
@@ -95,7 +98,7 @@ def _slack_fields(numbers: Snapshot, i: int, row: int | None) -> dict[str, Any]:
 
 
 def _at_least(limit: float, half: float) -> str:
-    """The confidence limit in brackets; nothing where the number is exact, or where the limit says nothing.
+    """Return the confidence limit in brackets; "" if the number is exact, or if the limit says nothing.
 
     An algorithm that drops arms on the way may rest on a limit that was certified earlier than now.
     """
@@ -105,7 +108,7 @@ def _at_least(limit: float, half: float) -> str:
 
 
 def _failure(numbers: Snapshot, i: int, row: int) -> str:
-    """`'safety >= 0.4' fails by 0.012 (at least 0.003)`."""
+    """Return a text such as `'safety >= 0.4' fails by 0.012 (at least 0.003)`."""
     slack, half = numbers.slack[i, row], numbers.slack_limits[i, row]
     text = f"{numbers.problem.constraints[row]} fails by {show(-slack)}"
     if half == 0:
@@ -119,58 +122,47 @@ def _why_infeasible(numbers: Snapshot, i: int) -> dict[str, Any]:
     fails = numbers.slack[i] < 0
     if not fails[row] and fails.any():  # a row that has not varied came first, but holds
         row = int(np.argmin(np.where(fails, numbers.slack[i] / numbers.units[i], math.inf)))
-    if numbers.slack[i, row] + numbers.slack_limits[i, row] <= 0:
-        return {"reason": _failure(numbers, i, row), **_slack_fields(numbers, i, row)}
-    # No single limit says so: bets are sharper than limits, and several rows may fail together.
     failing = [row, *(int(other) for other in np.flatnonzero(numbers.slack[i] < 0) if other != row)]
-    away = float(numbers.state.lazy_eta[i])
+    away = float(numbers.view.state.lazy_eta[i])
+    every = " and ".join(_failure(numbers, i, other) for other in failing)
+    # If no single limit says that a row fails, several rows may fail together; but bets are sharper than limits.
     alone = numbers.problem.learnt or away * numbers.units[i, row] <= -numbers.slack[i, row] * (1 + 1e-9)
-    if len(failing) == 1 and alone:
-        return {"reason": _failure(numbers, i, row), **_slack_fields(numbers, i, row)}
-    if math.isinf(away):
-        reason = "given its exact values no point satisfies every constraint: "
-        return {
-            "reason": reason + " and ".join(_failure(numbers, i, other) for other in failing),
-            **_slack_fields(numbers, i, row),
-        }
-    reason = (
-        " and ".join(_failure(numbers, i, other) for other in failing)
-        + "; not all can hold"
-        + ("" if numbers.problem.learnt else f": the nearest point within all is {show(away)} standard deviations away")
-    )
+    if numbers.slack[i, row] + numbers.slack_limits[i, row] <= 0 or (len(failing) == 1 and alone):
+        reason = _failure(numbers, i, row)
+    elif math.isinf(away):
+        reason = f"given its exact values no point satisfies every constraint: {every}"
+    elif numbers.problem.learnt:
+        reason = f"{every}; not all can hold"
+    else:
+        reason = f"{every}; not all can hold: the nearest point within all is {show(away)} standard deviations away"
     return {"reason": reason, **_slack_fields(numbers, i, row)}
 
 
 # --- dominance -----------------------------------------------------------------------------------------------------
 
 
-def _chain(i: int, via: NDArray[int64]) -> list[int]:
-    """Arm i, then each arm's dominator; equal exact arms dominate each other, so an arm met again ends it."""
+def _chain(i: int, via: Integers) -> list[int]:
+    """Return arm i, its dominator, and so on; equal exact arms dominate each other, so an arm met again ends it."""
     chain = [i]
     while via[chain[-1]] >= 0 and via[chain[-1]] not in chain:
         chain.append(int(via[chain[-1]]))
     return chain
 
 
-def _gain(numbers: Snapshot, i: int, j: int) -> tuple[NDArray[float64], NDArray[float64]]:
-    """How much better j is than i in each objective, and the half-width of that difference."""
-    gain, half, space = (
-        numbers.sign * (numbers.means[j] - numbers.means[i]),
-        np.zeros_like(numbers.sigma),
-        numbers.view.problem,
-    )
-    for c, objective in enumerate(space.order[: space.noisy]):
-        limit = difference_limit(numbers.view, i, j, c)
-        half[objective] = numbers.sigma[objective] * limit
-    return gain, half
+def _gain(numbers: Snapshot, i: int, j: int) -> tuple[Floats, Floats]:
+    """Return how much better j is than i in each objective, and the half-width of that difference."""
+    half, arrays = np.zeros_like(numbers.sigma), numbers.view.problem
+    for c, objective in enumerate(arrays.order[: arrays.noisy]):
+        half[objective] = numbers.sigma[objective] * difference_limit(numbers.view, i, j, c)
+    return numbers.sign * (numbers.means[j] - numbers.means[i]), half
 
 
 def _better(direction: str) -> str:
     return "higher" if direction == "max" else "lower"
 
 
-def dominators(numbers: Snapshot, i: int, via: NDArray[int64]) -> list[int]:
-    """The arms of which at least one dominates i, where no chain leads to one; none where nothing says so."""
+def dominators(numbers: Snapshot, i: int, via: Integers) -> list[int]:
+    """Return arms of which at least one dominates i, if no chain leads to one; none if nothing says so."""
     if via[i] >= 0:
         return []
     found = np.zeros(len(via), dtype=uint8)
@@ -182,20 +174,17 @@ def dominators(numbers: Snapshot, i: int, via: NDArray[int64]) -> list[int]:
 
 
 def _why_below_some(numbers: Snapshot, i: int, above: Sequence[int]) -> dict[str, Any]:
-    arms = [numbers.problem.arms[j] for j in above]
-    ahead = [
-        f"{arm}: {', '.join(_ahead(numbers, _gain(numbers, i, j)[0]))}" for arm, j in zip(arms, above, strict=True)
-    ]
-    named = f"{', '.join(arms[:-1])} and {arms[-1]}"
+    ahead = {numbers.problem.arms[j]: ", ".join(_ahead(numbers, _gain(numbers, i, j)[0])) for j in above}
+    *others, last = ahead
     reason = (
-        f"at least one of {named} is at least as good in every objective, though which is not certain; "
-        f"as estimated, {'; '.join(ahead)}"
+        f"at least one of {', '.join(others)} and {last} is at least as good in every objective, though which is not "
+        f"certain; as estimated, {'; '.join(f'{arm}: {leads}' for arm, leads in ahead.items())}"
     )
-    return {"reason": reason, "by_one_of": tuple(arms)}
+    return {"reason": reason, "by_one_of": tuple(ahead)}
 
 
-def _ahead(numbers: Snapshot, gain: NDArray[float64], limits: Sequence[str] = ()) -> list[str]:
-    """`speed higher by 2`, for each objective that is compared; each with its limit in brackets."""
+def _ahead(numbers: Snapshot, gain: Floats, limits: Sequence[str] = ()) -> list[str]:
+    """Return a text such as `speed higher by 2 (at least 1)` for each objective that is compared."""
     parts = []
     for c, (name, direction) in enumerate(numbers.problem.objectives.items()):
         if name in numbers.problem.compared:
@@ -204,7 +193,7 @@ def _ahead(numbers: Snapshot, gain: NDArray[float64], limits: Sequence[str] = ()
     return parts
 
 
-def _why_dominated(numbers: Snapshot, i: int, via: NDArray[int64]) -> dict[str, Any]:
+def _why_dominated(numbers: Snapshot, i: int, via: Integers) -> dict[str, Any]:
     found = dominators(numbers, i, via)
     if len(found) > 1:
         return _why_below_some(numbers, i, found)
@@ -255,7 +244,7 @@ def _why_optimal(numbers: Snapshot, i: int) -> dict[str, Any]:
 
 
 def _room_left(numbers: Snapshot, i: int, row: int) -> str:
-    """How the tightest constraint holds; of one that may fail within its tolerance, also what is certain."""
+    """Say how the tightest constraint holds, and what is certain if it may fail within its tolerance."""
     slack, half = float(numbers.slack[i, row]), float(numbers.slack_limits[i, row])
     constraint = numbers.problem.constraints[row]
     tolerance = numbers.problem.tolerance[constraint.label]
@@ -269,7 +258,7 @@ def _room_left(numbers: Snapshot, i: int, row: int) -> str:
 
 
 def _no_more(numbers: Snapshot, i: int, rival: int) -> str:
-    """In which objectives the rival is not better than i by more than the tolerance: those certain, or as estimated."""
+    """Say in which objectives the rival is not better by more than the tolerance, for certain or as estimated."""
     gain, half = _gain(numbers, rival, i)
     allowed = numbers.problem.tolerance
     places = {name: c for c, name in enumerate(numbers.problem.objectives) if name in numbers.problem.compared}
@@ -286,7 +275,7 @@ def _with_tolerance(names: Sequence[str], allowed: Mapping[str, float]) -> str:
 
 
 def _lead(numbers: Snapshot, i: int, rival: int) -> tuple[int, float, float]:
-    """The objective in which i is furthest ahead of `rival` (in standard deviations), by how much, and at least."""
+    """Return the objective in which i is furthest ahead of `rival` in standard deviations, the lead and its limit."""
     gain, half = _gain(numbers, rival, i)
     exact = (numbers.sigma == 0) & (gain > 0)
     guards = [name not in numbers.problem.compared for name in numbers.problem.objectives]
@@ -299,16 +288,16 @@ def _lead(numbers: Snapshot, i: int, rival: int) -> tuple[int, float, float]:
 # --- undecided arms --------------------------------------------------------------------------------------------------
 
 
-def _why_undecided(numbers: Snapshot, i: int, statuses: NDArray[uint8]) -> dict[str, Any]:
-    if numbers.state.counts[i] == 0:
+def _why_undecided(numbers: Snapshot, i: int) -> dict[str, Any]:
+    if numbers.view.state.counts[i] == 0:
         return {"reason": "never pulled", "missing": Missing("a first pull", {numbers.problem.arms[i]: 1})}
-    few = LEAST_PULLS - int(numbers.state.counts[i])
+    few = LEAST_PULLS - int(numbers.view.state.counts[i])
     if numbers.problem.learnt and few > 0:
         reason = f"its scale is learnt, and nothing is claimed before {LEAST_PULLS} results"
         return {"reason": reason, "missing": Missing(SCALE, {numbers.problem.arms[i]: few})}
     row = tightest(numbers, i)
     looks, options = open_claims(numbers, i, row)
-    names = still(numbers, i)
+    names = unvaried(numbers, i)
     if names and not (options and options[0].pulls):
         reason = f"{' and '.join(names)} has not varied in its results, so that its scale is not known"
         return {"reason": reason, "missing": Missing("results that vary", {}, names), **_slack_fields(numbers, i, row)}

@@ -1,32 +1,36 @@
-"""What paretoguard says of each arm, and of a whole problem: verdicts, results, and their plain rows."""
+"""Verdicts on arms, results of whole problems, their plain rows, and limits that reach across a constraint."""
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from os import PathLike
 from typing import TYPE_CHECKING, Any
 
 from paretoguard.errors import ProblemError
 from paretoguard.problem import Problem
+from paretoguard.problem.constraints import Constraint
 from paretoguard.verdict import tables
-from paretoguard.verdict.crossing import ACROSS, crossed
+from paretoguard.vocabulary import INFEASIBLE, OPTIMAL, STATUSES
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
     from rich.table import Table
 
 MARKS = {"optimal": "★", "dominated": "▽", "infeasible": "✕", "undecided": "?"}
-_HOW = {"answered": "until the answer was found", "budget": "until the budget ran out"}
 _COLUMNS = ("arm", "status", "pulls", "why")
 COLOURS = {"optimal": "green", "dominated": "blue", "infeasible": "red", "undecided": "yellow"}
+ACROSS = (
+    "Limits that reach across a constraint do not contradict a verdict: they hold for all means together, and each "
+    "claim has evidence of its own, which is sharper."
+)
 
 
 @dataclass(frozen=True)
 class Missing:
-    """What an undecided arm still lacks: a claim, and about how many more pulls of which arms it would take.
+    """A claim that an undecided arm still lacks, and about how many more pulls of which arms it would take.
 
-    `pulls` is empty when no number of pulls would do at the present estimates (a tie, or an arm on a boundary), or when
-    it rests on what has not varied, which `still` names.
+    `pulls` is empty if no number of pulls would do at the present estimates (a tie, or an arm on a boundary), or if the
+    claim rests on results that have not varied: `still` names their objectives.
     """
 
     claim: str
@@ -49,10 +53,10 @@ class Missing:
 class Verdict:
     """The status of one arm and the reason, in the user's names, units and signs.
 
-    `low` and `high` are confidence limits of the means. `margins` says how much better than this arm the arm `by` is in
-    each objective; where it takes several arms to be certain that one of them dominates, `by_one_of` names them.
-    `slack` is how much room the tightest constraint leaves (negative: by how much it fails). `lead` says in which
-    objective, and by how much, an optimal arm is ahead of `rival`, which comes closest to dominating it.
+    `low` and `high` are confidence limits of the means. `margins` is how much better than this arm the arm `by` is in
+    each objective; if it takes several arms to be certain that one of them dominates, `by_one_of` names them. `slack`
+    is how much room the tightest constraint leaves (negative: by how much it fails). `lead` says in which objective,
+    and by how much, an optimal arm is ahead of `rival`, the arm that comes closest to dominating it.
     """
 
     arm: str
@@ -78,7 +82,7 @@ class Verdict:
     missing: Missing | None = None
 
     def to_dict(self) -> dict[str, Any]:
-        """Ready for JSON: numbers, texts, lists and mappings only; unknown limits, and means of no result, are null."""
+        """Return plain values, ready for JSON; unknown limits, and means without a result, are null."""
         content = {item.name: _plain(getattr(self, item.name)) for item in fields(self)}
         return content if self.pulls else content | {"mean": dict.fromkeys(self.mean)}
 
@@ -87,8 +91,8 @@ class Verdict:
 class Result:
     """The answer: which arms are the best trade-offs, and why every other one is out.
 
-    `stopped` is "answered", "budget" when samples ran out first, or "open" when looked at before the end: certified
-    verdicts hold all the same. `stated` is the problem itself, for `plot`; it is no part of `to_dict` nor of equality.
+    `stopped` is "answered", "budget" if samples ran out first, or "open" before the end: certified verdicts hold all
+    the same. `stated` is the problem itself, for `plot`; it is no part of `to_dict` nor of equality.
     """
 
     problem: str
@@ -108,13 +112,13 @@ class Result:
     stated: Problem | None = field(default=None, compare=False)
 
     def to_dict(self) -> dict[str, Any]:
-        """Ready for JSON."""
+        """Return plain values, ready for JSON."""
         return {item.name: _plain(getattr(self, item.name)) for item in fields(self) if item.compare}
 
     def plot(
         self, target: "str | PathLike[str] | Figure | None" = None, *, objectives: Sequence[str] | None = None
     ) -> "Figure":
-        """Draw it: arms at their means, where the constraints hold, and where the samples went.
+        """Return a picture: arms at their means, where the constraints hold, and where the samples went.
 
         `target` is a file to write (.png, .svg, .pdf) or a figure to draw on; `objectives` are those to draw.
         """
@@ -125,45 +129,42 @@ class Result:
         return draw_result(self, self.stated, target, objectives=objectives)
 
     def rows(self) -> list[dict[str, str]]:
-        """One plain row per arm, every cell a text: what tables are made from."""
+        """Return one row of texts per arm, for tables."""
         return [_row(verdict) for verdict in self.verdicts.values()]
 
     def headline(self) -> str:
-        """The answer in one sentence."""
+        """Return the answer in one sentence."""
         found = ", ".join(self.pareto) or "no arm"
-        if self.stopped == "answered":
-            return f"Best trade-offs: {found}"
         open_arms = [verdict.arm for verdict in self.verdicts.values() if verdict.status == "undecided"]
-        if not open_arms:
+        if self.stopped == "answered" or not open_arms:
             return f"Best trade-offs: {found}"
         out = [verdict.arm for verdict in self.verdicts.values() if verdict.status in ("dominated", "infeasible")]
         ruled_out = f"; out: {', '.join(out)}" if out else ""
         return f"Certain so far: {found}{ruled_out}; undecided: {', '.join(open_arms)}"
 
     def footer(self) -> str:
-        """How much was measured, and what the answer is worth."""
-        how = _HOW.get(self.stopped, "so far")
+        """Return how much was measured, and what the answer guarantees."""
+        ends = {"answered": "until the answer was found", "budget": "until the budget ran out"}
+        how = ends.get(self.stopped, "so far")
         made_up = "simulated " if self.simulated else ""
-        error = (
-            f"P(any wrong claim) <= {self.delta:g}" if self.guarantee == "finite-sample" else f"delta = {self.delta:g}"
-        )
+        promise = "P(any wrong claim) <=" if self.guarantee == "finite-sample" else "delta ="
         return (
             f"{self.samples:,} {made_up}sample{'' if self.samples == 1 else 's'} {how}; "
             f"{self.algorithm} with {self.evidence} evidence. "
-            f"Guarantee: {self.guarantee} ({error}; {self.basis})."
+            f"Guarantee: {self.guarantee} ({promise} {self.delta:g}; {self.basis})."
         )
 
     def across(self) -> str:
-        """Why limits reach across a constraint against what a verdict says; nothing where none do."""
+        """Return why limits reach across a constraint against what a verdict says; "" if none do."""
         return ACROSS if self.stated is not None and crossed(self.stated, self.verdicts.values()) else ""
 
     def remarks(self, said: Sequence[str] = ()) -> list[str]:
-        """What the guarantee assumes, and the notes that were not said before: to stand below a table."""
+        """Return what the guarantee assumes, and the notes that were not said before: to stand below a table."""
         assumed = "; ".join(line for line in self.assumptions if not line.startswith("evidence: "))
         return [f"Assumed: {assumed}.", *(f"Note: {note}." for note in self.notes if note not in said)]
 
     def table(self) -> "Table":
-        """A rich table: status, pulls, means with limits, and the reason for each arm."""
+        """Return a rich table: status, pulls, means with limits, and the reason for each arm."""
         styles = [COLOURS[verdict.status] for verdict in self.verdicts.values()]
         footer = "\n".join([*filter(None, [self.across()]), self.footer(), *self.remarks()])
         return tables.table(self.headline(), self.rows(), footer, styles, right=("pulls",))
@@ -172,7 +173,7 @@ class Result:
         return self.table()
 
     def __repr__(self) -> str:
-        return tables.render(self.table())
+        return tables.as_text(self.table())
 
     def _repr_html_(self) -> str:
         return tables.as_html(self.headline(), self.rows(), " ".join(filter(None, [self.across(), self.footer()])))
@@ -182,45 +183,9 @@ def _row(verdict: Verdict) -> dict[str, str]:
     cells = {"arm": verdict.arm, "status": f"{MARKS[verdict.status]} {verdict.status}", "pulls": f"{verdict.pulls:,}"}
     for name, mean in verdict.mean.items():
         column = f"mean {name}" if name in _COLUMNS else name
-        cells[column] = show_interval(mean, verdict.low[name], verdict.high[name]) if verdict.pulls else "–"
+        cells[column] = tables.show_interval(mean, verdict.low[name], verdict.high[name]) if verdict.pulls else "–"
     cells["why"] = verdict.reason
     return cells
-
-
-def show(value: float) -> str:
-    """A number as people write it: three significant digits, no exponent where that is readable.
-
-    >>> show(0.06512), show(1234567.0), show(-0.00001234)
-    ('0.0651', '1,234,567', '-1.23e-05')
-    """
-    return f"{value:,.0f}" if 1000 <= abs(value) < 1e15 else f"{value:.3g}"
-
-
-def show_least(value: float) -> str:
-    """As `show`, but never more than the number itself: what is "at least" stays true when rounded.
-
-    >>> show_least(0.06519), show_least(1999.7)
-    ('0.0651', '1,999')
-    """
-    if 1000 <= abs(value) < 1e15:
-        return f"{math.floor(value):,}"
-    digits = f"{value:.3g}"
-    if float(digits) > value:
-        digits = f"{value - 0.5 * 10.0 ** (math.floor(math.log10(abs(value))) - 2):.3g}"
-    return digits
-
-
-def show_interval(mean: float, low: float, high: float) -> str:
-    """A mean with its limits, to two digits of the half-width; without limits where there are none.
-
-    >>> show_interval(0.38708, 0.37416, 0.40001), show_interval(12.0, 12.0, 12.0)
-    ('0.387 [0.374, 0.400]', '12')
-    """
-    half = (high - low) / 2
-    if half <= 0 or math.isinf(half):
-        return show(mean)
-    decimals = max(0, 1 - math.floor(math.log10(half)))
-    return f"{mean:,.{decimals}f} [{low:,.{decimals}f}, {high:,.{decimals}f}]"
 
 
 def _plain(value: Any) -> Any:
@@ -235,3 +200,36 @@ def _plain(value: Any) -> Any:
     if isinstance(value, float) and not math.isfinite(value):
         return None
     return value
+
+
+# --- limits that reach across a constraint ----------------------------------------------------------------------------
+
+
+def crossed(problem: Problem, verdicts: Iterable[Verdict]) -> list[Constraint]:
+    """Return the constraints across which limits reach, against what a verdict says."""
+    found = [row for verdict in verdicts for row in _crossed(problem, verdict)]
+    return [row for row in problem.constraints if row in found]
+
+
+def _crossed(problem: Problem, verdict: Verdict) -> list[Constraint]:
+    """Return the rows that an optimal arm's limits leave by more than the tolerance, or that an infeasible arm fails.
+
+    An infeasible arm has none if its limits as a whole lie beyond some row.
+    """
+    reaches = [(row, *_reach(row, verdict)) for row in problem.constraints]
+    if verdict.status == STATUSES[OPTIMAL]:
+        return [row for row, _, most in reaches if row.bound + problem.tolerance[row.label] < most < math.inf]
+    if verdict.status != STATUSES[INFEASIBLE] or any(row.bound < least for row, least, _ in reaches):
+        return []
+    return [row for row, least, _ in reaches if -math.inf < least and row.bound < _side(row, verdict.mean)]
+
+
+def _side(row: Constraint, point: Mapping[str, float]) -> float:
+    return sum(a * x for a, x in zip(row.coefficients, point.values(), strict=True) if a)
+
+
+def _reach(row: Constraint, verdict: Verdict) -> tuple[float, float]:
+    """Return the least and the greatest left-hand side within the limits."""
+    ends = zip(row.coefficients, verdict.low.values(), verdict.high.values(), strict=True)
+    pairs = [sorted((a * low, a * high)) for a, low, high in ends if a]
+    return sum(least for least, _ in pairs), sum(most for _, most in pairs)

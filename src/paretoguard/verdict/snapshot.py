@@ -4,38 +4,32 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-from numpy import float64
-from numpy.typing import NDArray
 
 from paretoguard.engine.explain import limits
-from paretoguard.engine.state import State
 from paretoguard.engine.view import View
 from paretoguard.evidence.estimated_scale import LEAST_PULLS
+from paretoguard.numeric import Floats
 from paretoguard.problem import Problem
+from paretoguard.problem.constraints import matrix
 
 
 @dataclass(frozen=True)
 class Snapshot:
-    """Everything an explanation may quote, in the user's units and order."""
+    """Numbers in the user's units and order."""
 
     problem: Problem
     view: View
-    means: NDArray[float64]  # [K, d]
-    limits: NDArray[float64]  # [K, d] half-widths; 0 for exact objectives
-    slack: NDArray[float64]  # [K, m] bound minus left-hand side, per constraint
-    slack_limits: NDArray[float64]  # [K, m]
-    units: NDArray[float64]  # [K, m] in which slacks are compared: standard deviations along the row, about
-    sigma: NDArray[float64]  # [d] half-width of an objective = sigma * half-width in engine units; 0 if exact
-    sign: NDArray[float64]  # [d] +1 max, -1 min
-    support: NDArray[float64]  # [2, d] the least and greatest mean that the declared noise allows
-
-    @property
-    def state(self) -> State:
-        return self.view.state
+    means: Floats  # [K, d]
+    limits: Floats  # [K, d] half-widths; 0 for exact objectives
+    slack: Floats  # [K, m] bound minus left-hand side, per constraint
+    slack_limits: Floats  # [K, m]
+    units: Floats  # [K, m] in which slacks are compared: standard deviations along the row, about
+    sigma: Floats  # [d] half-width of an objective = sigma * half-width in engine units; 0 if exact
+    sign: Floats  # [d] +1 max, -1 min
+    support: Floats  # [2, d] the least and greatest mean that the declared noise allows
 
 
 def snapshot(problem: Problem, view: View) -> Snapshot:
-    """Return the numbers at the present moment."""
     arrays, state = view.problem, view.state
     K, d = arrays.arms, arrays.objectives
     coordinate, rows = np.zeros((K, arrays.noisy)), np.zeros((K, arrays.region.A.shape[0]))
@@ -55,14 +49,13 @@ def snapshot(problem: Problem, view: View) -> Snapshot:
             slack_half[:, index] = rows[:, engine_row] * norm
             if problem.learnt:  # half-widths, which are as many standard deviations for every row of an arm
                 units[:, index] = np.where(np.isfinite(slack_half[:, index]), slack_half[:, index], norm)
-    A = np.array([c.coefficients for c in problem.constraints]).reshape(m, d)
-    bound = np.array([c.bound for c in problem.constraints])
+    A, bound = matrix(problem.constraints, d)
     support = np.array([noise.support for noise in problem.noise.values()]).T
     return Snapshot(problem, view, means, half, bound - means @ A.T, slack_half, units, sigma, sign, support)
 
 
 def tightest(numbers: Snapshot, i: int) -> int | None:
-    """The constraint with the least slack in standard deviations; one that is certain to fail comes first."""
+    """Return the constraint with the least slack in standard deviations; one that fails for certain comes first."""
     if numbers.slack.shape[1] == 0:
         return None
     scaled = numbers.slack[i] / numbers.units[i]
@@ -73,20 +66,20 @@ def tightest(numbers: Snapshot, i: int) -> int | None:
 
 
 def possible_slack(numbers: Snapshot, row: int) -> tuple[float, float]:
-    """The least and the greatest slack of a constraint that the declared noise allows."""
-    bound = float(numbers.problem.constraints[row].bound)
-    least, most = bound, bound
-    for c, a in enumerate(numbers.problem.constraints[row].coefficients):
+    """Return the least and the greatest slack of a constraint that the declared noise allows."""
+    constraint = numbers.problem.constraints[row]
+    least = most = constraint.bound
+    for c, a in enumerate(constraint.coefficients):
         if a:
             ends = a * float(numbers.support[0, c]), a * float(numbers.support[1, c])
             least, most = least - max(ends), most - min(ends)
     return least, most
 
 
-def still(numbers: Snapshot, i: int) -> tuple[str, ...]:
-    """The objectives of arm i, and rows of them, whose scale is not known as they have not varied."""
+def unvaried(numbers: Snapshot, i: int) -> tuple[str, ...]:
+    """Return the objectives of arm i, or rows of them, whose scale is unknown since they have not varied."""
     problem = numbers.problem
-    if not problem.learnt or numbers.state.counts[i] < LEAST_PULLS:
+    if not problem.learnt or numbers.view.state.counts[i] < LEAST_PULLS:
         return ()
     names = tuple(name for c, name in enumerate(problem.objectives) if np.isinf(numbers.limits[i, c]))
     rows = tuple(str(row) for k, row in enumerate(problem.constraints) if np.isinf(numbers.slack_limits[i, k]))
@@ -94,8 +87,8 @@ def still(numbers: Snapshot, i: int) -> tuple[str, ...]:
 
 
 def unvarying(numbers: Snapshot) -> tuple[str, ...]:
-    """A note for each objective of unknown scale, or row of them, that has not varied in all results of an arm."""
-    problem, enough = numbers.problem, numbers.state.counts >= LEAST_PULLS
+    """Return a note for each objective of unknown scale, or row of them, that never varied in the results of an arm."""
+    problem, enough = numbers.problem, numbers.view.state.counts >= LEAST_PULLS
     if not problem.learnt:
         return ()
     still = {name: np.isinf(numbers.limits[:, c]) & enough for c, name in enumerate(problem.objectives)}
