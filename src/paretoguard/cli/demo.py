@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from paretoguard.cli.console import answers, print_json, remarks
 from paretoguard.cli.options import Json
 
 if TYPE_CHECKING:
@@ -33,7 +34,6 @@ def demo(
     is compiling kernels the first time.
     """
     import paretoguard as pg
-    from paretoguard.cli.console import answers, print_json, remarks
     from paretoguard.cli.live import drive
 
     out.mkdir(parents=True, exist_ok=True)
@@ -64,7 +64,7 @@ def _introduce(screen: "Console", instance: "Instance") -> None:
 
 
 def _show_result(screen: "Console", result: "Result", path: Path) -> None:
-    from paretoguard.cli.verdicts import print_result
+    from paretoguard.cli.layout import print_result
 
     print_result(screen, result)
     result.plot(path)
@@ -74,8 +74,8 @@ def _show_result(screen: "Console", result: "Result", path: Path) -> None:
 
 def _compare(instance: "Instance", seed: int, screen: "Console", aside: "Console", path: Path) -> "Study":
     import paretoguard as pg
+    from paretoguard.cli.layout import print_study
     from paretoguard.cli.live import compiling
-    from paretoguard.cli.studies import print_study
 
     screen.print(f"Was it worth being adaptive? {RUNS} runs each, on all cores:")
     with compiling(aside):

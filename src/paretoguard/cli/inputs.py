@@ -1,14 +1,25 @@
-"""What a user names on the command line: a problem file or a named instance; lists with commas; files to write."""
+"""What users name: problem files, instances, lists with commas, experiments and their databases, files to write."""
 
-from collections.abc import Iterable, Mapping, Sequence
+import os
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager
 from difflib import get_close_matches
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from paretoguard.cli.console import remarks
+from paretoguard.cli.options import STORAGE_VARIABLE
 from paretoguard.errors import FileError, SettingsError
 
 if TYPE_CHECKING:
+    from paretoguard.experiment.experiment import Experiment
+    from paretoguard.experiment.storage import Storage
     from paretoguard.problem import Instance
+    from paretoguard.trial.tickets import Ticket
+
+HASH_DIGITS = 64
+
+# --- problems to simulate -------------------------------------------------------------------------------------------
 
 
 class Given(NamedTuple):
@@ -19,34 +30,22 @@ class Given(NamedTuple):
     origin: str
 
 
-def is_measured(text: str) -> bool:
-    """Is this a problem file that says how arms are measured?"""
-    from paretoguard.files import problem_file
-
-    return Path(text).is_file() and problem_file.load(text).is_measured
-
-
 def find(text: str) -> Given:
-    """The named instance, or the problem file at this path, which must have means."""
+    """Return the named instance, or the problem of the file at this path, which must have means."""
+    from paretoguard.files import problem_file
+    from paretoguard.problem import Instance
     from paretoguard.simulation import instances
 
+    known = instances.names()
     base = text.partition(":")[0].strip()
-    if base in instances.names():
+    if base in known:
         found = instances.load(text)
         return Given(found, {}, f"the instance {found.name}")
     path = Path(text)
     if not path.exists():
-        known = instances.names()
         near = get_close_matches(base, known, n=1)
         hint = f" (did you mean {near[0]!r}?)" if near else ""
         raise FileError(f"there is no file '{text}', and no instance of that name{hint}; instances: {', '.join(known)}")
-    return _read(path)
-
-
-def _read(path: Path) -> Given:
-    from paretoguard.files import problem_file
-    from paretoguard.problem import Instance
-
     file = problem_file.load(path)
     if file.means is None:
         raise FileError(
@@ -56,8 +55,19 @@ def _read(path: Path) -> Given:
     return Given(Instance(file.problem, file.means, name=file.problem.name or path.stem), file.settings, str(path))
 
 
+def shared(found: Sequence[Given], name: str, default: Any, option: Any = None) -> Any:
+    """Return the option if it was given, else the setting that the files agree on, else the default."""
+    if option is not None:
+        return option
+    said = {str(one.settings[name]): one for one in found if name in one.settings}
+    if len(said) > 1:
+        where = ", ".join(f"{value} in {one.origin}" for value, one in said.items())
+        raise SettingsError(f"the files differ in {name} ({where}); choose with --{name}")
+    return next(iter(said.values())).settings[name] if said else default
+
+
 def items(texts: Sequence[str]) -> list[str]:
-    """Repeated and comma-separated values as one list; `name:a=1,b=2` stays together.
+    """Return repeated and comma-separated values as one list; `name:a=1,b=2` stays together.
 
     >>> items(["e-cape,uniform", "two-stage:form=2023,first=10"])
     ['e-cape', 'uniform', 'two-stage:form=2023,first=10']
@@ -73,21 +83,81 @@ def items(texts: Sequence[str]) -> list[str]:
     return [item for item in found if item]
 
 
-def numbers(texts: Sequence[str], name: str) -> list[float]:
-    """As `items`, but numbers."""
-    try:
-        return [float(item) for item in items(texts)]
-    except ValueError:
-        raise SettingsError(f"--{name} is {', '.join(texts)!r}; expected numbers such as 0.1 or 0.1,0.05") from None
+# --- live experiments -----------------------------------------------------------------------------------------------
 
 
-def shared(found: Sequence[Given], name: str, default: Any) -> Any:
-    """The setting that the files agree on, or else the default."""
-    said = {str(one.settings[name]): one for one in found if name in one.settings}
-    if len(said) > 1:
-        where = ", ".join(f"{value} in {one.origin}" for value, one in said.items())
-        raise SettingsError(f"the files differ in {name} ({where}); choose with --{name}")
-    return next(iter(said.values())).settings[name] if said else default
+def address(storage: str | None) -> str:
+    """Return the URL of the database."""
+    from paretoguard.experiment.storage import DEFAULT
+
+    return storage or os.environ.get(STORAGE_VARIABLE) or DEFAULT
+
+
+@contextmanager
+def ledgers(storage: str | None) -> "Iterator[Storage]":
+    """Open the database, and close it at the end."""
+    from paretoguard.experiment.storage import open_storage
+
+    with closing(open_storage(address(storage))) as found:
+        yield found
+
+
+@contextmanager
+def opened(name: str, storage: str | None) -> "Iterator[Experiment]":
+    """Open an experiment, close its database at the end, and say so if kernels are compiled."""
+    from paretoguard.cli.live import compiling
+    from paretoguard.experiment.experiment import Experiment
+
+    with compiling(remarks()), ledgers(storage) as place:
+        yield Experiment.open(name, place)
+
+
+def race_place(path: Path) -> tuple[str, str]:
+    """Return the name and the database of the race of a problem file: its ledger lies beside it."""
+    from paretoguard.files import problem_file
+
+    return problem_file.load(path).problem.name or path.stem, f"sqlite:///{path.with_suffix('.db')}"
+
+
+def named(what: str, storage: str | None, chosen: str | None = None) -> tuple[str, str | None, bool]:
+    """Return the name of an experiment, its database, and if it is a race: a name that ends in .toml is its file."""
+    path = Path(what)
+    if path.suffix.lower() != ".toml":
+        return what, storage, False
+    name, beside = race_place(path)
+    if storage is None and not path.with_suffix(".db").exists():
+        raise FileError(
+            f"there is no ledger '{path.with_suffix('.db')}' beside {path}: its race has not begun, or is one of "
+            "recorded data, which keeps a ledger only with --storage; of one elsewhere, give its name and --storage"
+        )
+    return chosen or name, storage or beside, True
+
+
+def checked_hash(given: str | None) -> str | None:
+    """Return a hash as somebody typed it, in the form of the ledger."""
+    if given is None:
+        return None
+    found = given.strip().lower()
+    if len(found) != HASH_DIGITS or set(found) - set("0123456789abcdef"):
+        raise SettingsError(
+            f"--expect is {given!r}, expected a hash in full, {HASH_DIGITS} digits of 0-9 and a-f: mistyped, or cut"
+        )
+    return found
+
+
+def moment(seconds: float | None) -> str | None:
+    """Return a time as people and programs read it."""
+    from paretoguard.experiment import events
+
+    return None if seconds is None else events.moment(seconds)
+
+
+def as_values(ticket: "Ticket") -> dict[str, Any]:
+    """Return a ticket as plain values, for JSON."""
+    return {"ticket": ticket.id, "arm": ticket.arm, "expires": moment(ticket.expires)}
+
+
+# --- files to write -------------------------------------------------------------------------------------------------
 
 
 def check_writable(*paths: Path | None) -> None:
@@ -99,8 +169,17 @@ def check_writable(*paths: Path | None) -> None:
             raise FileError(f"cannot write '{path}': there is no directory '{path.parent}'")
 
 
+def check_pictures(*paths: Path | None) -> None:
+    """Refuse pictures that could not be written, or whose suffix cannot be drawn."""
+    from paretoguard.pictures.canvas import picture_path
+
+    for path in paths:
+        if path is not None:
+            check_writable(picture_path(path))
+
+
 def write_whole(lines: Iterable[str], out: Path) -> None:
-    """Write a file; whatever fails, one of that name stays as it was."""
+    """Write a file; whatever fails, an old file of that name stays as it was."""
     partial = out.with_name(f".{out.name}.part")
     try:
         with partial.open("w", encoding="utf-8", newline="\n") as file:
@@ -108,11 +187,3 @@ def write_whole(lines: Iterable[str], out: Path) -> None:
         partial.replace(out)
     finally:
         partial.unlink(missing_ok=True)
-
-
-def check_picture(path: Path | None) -> None:
-    """Refuse a picture that could not be written, or whose suffix cannot be drawn."""
-    from paretoguard.pictures.canvas import picture_path
-
-    if path is not None:
-        check_writable(picture_path(path))

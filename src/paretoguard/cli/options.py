@@ -1,4 +1,4 @@
-"""Options that several commands share."""
+"""Options and arguments that several commands share."""
 
 import inspect
 from collections.abc import Callable, Sequence
@@ -7,8 +7,43 @@ from typing import Annotated
 
 import typer
 
+# What shells complete; written down here, because loading the parts takes seconds.
+ALGORITHMS = ("pitfall", "e-cape", "two-stage", "racing", "uniform", "game-cpsi")
+EVIDENCE = ("certified", "practical", "lil", "hanson-wright", "theorem", "glr")
+ORDERS = ("arrival", "asked")
+STORAGE_VARIABLE = "PARETOGUARD_STORAGE"
+
+
+def completing(words: Sequence[str]) -> Callable[[str], list[str]]:
+    """Return a function that gives the words that begin as typed."""
+    return lambda incomplete: [word for word in words if word.startswith(incomplete)]
+
+
+def prose(text: str | None) -> str:
+    """Return a docstring as help: paragraphs without line breaks, so that they wrap at the terminal's width."""
+    paragraphs = inspect.cleandoc(text or "").split("\n\n")
+    return "\n\n".join(" ".join(paragraph.split()) for paragraph in paragraphs)
+
+
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object on stdout; everything else goes to stderr.")]
 Plot = Annotated[Path | None, typer.Option(metavar="FILE", help="Draw a picture into this file (.png, .svg or .pdf).")]
+Output = Annotated[Path | None, typer.Option("--out", "-o", metavar="FILE", help="Where to write. \\[default: stdout]")]
+
+# --- of a live experiment -------------------------------------------------------------------------------------------
+
+Name = Annotated[str, typer.Argument(metavar="NAME", help="The experiment.")]
+NameOrFile = Annotated[str, typer.Argument(metavar="NAME|FILE", help="The experiment, or the problem file of a race.")]
+Place = Annotated[
+    str | None,
+    typer.Option(
+        "--storage",
+        metavar="URL",
+        help=f"The database. \\[default: {STORAGE_VARIABLE}, else sqlite:///paretoguard.db in this folder]",
+    ),
+]
+
+# --- of a run and of a study ----------------------------------------------------------------------------------------
+
 Seed = Annotated[
     int | None,
     typer.Option(
@@ -19,22 +54,8 @@ Budget = Annotated[
     int | None, typer.Option(metavar="N", help="Stop after so many samples. \\[default: the file's, else none]")
 ]
 
-# What shells complete; written down here, because loading the parts takes seconds.
-ALGORITHMS = ("pitfall", "e-cape", "two-stage", "racing", "uniform", "game-cpsi")
-EVIDENCE = ("certified", "practical", "lil", "hanson-wright", "theorem", "glr")
-ORDERS = ("arrival", "asked")
+# --- of a run: one value --------------------------------------------------------------------------------------------
 
-
-def completing(words: Sequence[str]) -> Callable[[str], list[str]]:
-    """What gives the words that begin as typed."""
-
-    def complete(incomplete: str) -> list[str]:
-        return [word for word in words if word.startswith(incomplete)]
-
-    return complete
-
-
-# One value, for a run.
 Algorithm = Annotated[
     str | None,
     typer.Option(
@@ -56,7 +77,8 @@ Delta = Annotated[
     typer.Option(metavar="P", help="Accepted probability of a wrong claim. \\[default: the file's, else 0.05]"),
 ]
 
-# Several values, for a study.
+# --- of a study: several values -------------------------------------------------------------------------------------
+
 Algorithms = Annotated[
     list[str] | None,
     typer.Option(
@@ -83,10 +105,7 @@ Deltas = Annotated[
 ]
 Runs = Annotated[int, typer.Option(metavar="N", help="Runs of each kind.")]
 Threads = Annotated[int | None, typer.Option(metavar="N", help="Threads; results are the same. \\[default: all cores]")]
-Batch = Annotated[
-    int,
-    typer.Option(metavar="N", help="Arms pulled before the next decision, such as a cohort."),
-]
+Batch = Annotated[int, typer.Option(metavar="N", help="Arms pulled before the next decision, such as a cohort.")]
 TracePicture = Annotated[
     Path | None,
     typer.Option(
@@ -97,9 +116,3 @@ TracePicture = Annotated[
 ]
 Out = Annotated[Path | None, typer.Option(metavar="FILE", help="Save the study (.npz), for pg.Study.load.")]
 Csv = Annotated[Path | None, typer.Option(metavar="FILE", help="Save the records, one line per run.")]
-
-
-def prose(text: str | None) -> str:
-    """A docstring as help: paragraphs without line breaks, so that they wrap at the terminal's width."""
-    paragraphs = inspect.cleandoc(text or "").split("\n\n")
-    return "\n\n".join(" ".join(paragraph.split()) for paragraph in paragraphs)

@@ -1,14 +1,13 @@
 """`paretoguard report`: a live experiment to hand over."""
 
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from paretoguard.cli.exits import fail
-from paretoguard.cli.options import Json
-from paretoguard.cli.storage import NameOrFile, Place, ledgers, named
+from paretoguard.cli.console import as_json, fail, print_text, remarks
+from paretoguard.cli.inputs import check_writable, ledgers, named, write_whole
+from paretoguard.cli.options import Json, NameOrFile, Output, Place
 from paretoguard.errors import FileError, SettingsError
 
 if TYPE_CHECKING:
@@ -26,9 +25,7 @@ The page needs nothing else: pictures are in it, scripts are not. The same ledge
 
 def report(
     what: NameOrFile,
-    out: Annotated[
-        Path | None, typer.Option("--out", "-o", metavar="FILE", help="Where to write. \\[default: stdout]")
-    ] = None,
+    out: Output = None,
     style: Annotated[
         str | None,
         typer.Option("--format", metavar="FORMAT", help="html, md or json. \\[default: as FILE ends, else md]"),
@@ -40,9 +37,6 @@ def report(
     json: Json = False,
 ) -> None:
     """Write a report: the question, the answer and why, what it is worth, how it came about, and the whole protocol."""
-    from paretoguard.cli.console import remarks
-    from paretoguard.cli.inputs import check_writable, write_whole
-
     if json and (out is not None or style not in (None, "json")):
         raise fail("--json prints JSON on stdout; leave away -o and --format, or use --format json with -o")
     chosen = "json" if json else _format(style, out)
@@ -52,8 +46,7 @@ def report(
     facts = _read(*named(what, storage, name))
     text = _text(facts, chosen)
     if out is None:
-        sys.stdout.write(text)
-        sys.stdout.flush()
+        print_text(text)
     else:
         write_whole([text], out)
         remarks().print(f"report: {out}", soft_wrap=True)
@@ -73,7 +66,6 @@ def _format(style: str | None, out: Path | None) -> str:
 
 
 def _read(name: str, storage: str | None, is_race: bool) -> "Facts":
-    from paretoguard.cli.console import remarks
     from paretoguard.cli.live import compiling
     from paretoguard.page.content import read
     from paretoguard.race.ledger import latest
@@ -83,8 +75,6 @@ def _read(name: str, storage: str | None, is_race: bool) -> "Facts":
 
 
 def _text(facts: "Facts", chosen: str) -> str:
-    from paretoguard.cli.console import as_json
-
     if chosen == "html":
         from paretoguard.page.page import page
 

@@ -7,8 +7,10 @@ from typing import Annotated, BinaryIO
 
 import typer
 
-from paretoguard.cli.options import Json
-from paretoguard.cli.storage import Name, Place, checked_hash, ledgers
+from paretoguard.cli.console import counted, print_json, remarks
+from paretoguard.cli.inputs import check_writable, checked_hash, ledgers, write_whole
+from paretoguard.cli.options import Json, Name, Output, Place
+from paretoguard.cli.stdin import pieces, stdin
 
 EXPORT_EXAMPLES = """[bold]Examples[/bold]
   paretoguard export phase-2 > phase-2.jsonl
@@ -21,35 +23,27 @@ IMPORT_EXAMPLES = """[bold]Examples[/bold]
   paretoguard import phase-2.jsonl --name phase-2-copy --storage postgresql://me@server/trials"""
 
 
-def export(
-    name: Name,
-    out: Annotated[
-        Path | None, typer.Option("--out", "-o", metavar="FILE", help="Where to write. \\[default: stdout]")
-    ] = None,
-    storage: Place = None,
-) -> None:
+def export(name: Name, out: Output = None, storage: Place = None) -> None:
     """Write the ledger of an experiment as JSON lines."""
-    from paretoguard.cli.console import remarks
-    from paretoguard.cli.inputs import check_writable, write_whole
     from paretoguard.experiment import transfer
 
     check_writable(out)
     count, last = 0, ""
 
-    def counted(lines: Iterator[str]) -> Iterator[str]:
+    def followed(lines: Iterator[str]) -> Iterator[str]:
         nonlocal count, last
         for count, last in enumerate(lines, start=1):  # noqa: B007 - the last ones are said
             yield last + "\n"
 
     with ledgers(storage) as place:
-        lines = counted(transfer.lines(place, name))
+        lines = followed(transfer.lines(place, name))
         if out is None:
             sys.stdout.flush()
             sys.stdout.buffer.writelines(line.encode() for line in lines)  # whatever the terminal can show
             sys.stdout.buffer.flush()
         else:
             write_whole(lines, out)
-    remarks().print(f"exported {name}: {_ending(count, transfer.seal_of(last))}", soft_wrap=True)
+    remarks().print(f"exported {name}: {counted(count, 'event')}, hash {transfer.seal_of(last)}", soft_wrap=True)
 
 
 def import_(
@@ -66,8 +60,6 @@ def import_(
     json: Json = False,
 ) -> None:
     """Take in the ledger of an experiment from JSON lines."""
-    from paretoguard.cli.console import print_json, remarks
-    from paretoguard.cli.stdin import stdin
     from paretoguard.experiment import transfer
 
     expected = checked_hash(expect)
@@ -81,16 +73,12 @@ def import_(
     if json:
         print_json({"name": called, "events": count, "hash": last})
     else:
-        remarks().print(f"imported {called}: {_ending(count, last)}; see paretoguard status {called}", soft_wrap=True)
-
-
-def _ending(count: int, last: str) -> str:
-    return f"{count:,} event{'' if count == 1 else 's'}, hash {last}"
+        ending = f"{counted(count, 'event')}, hash {last}; see paretoguard status {called}"
+        remarks().print(f"imported {called}: {ending}", soft_wrap=True)
 
 
 def _decoded(stream: BinaryIO) -> Iterator[str]:
-    """The lines of a ledger's file, as text."""
-    from paretoguard.cli.stdin import pieces
+    """Yield the lines of a ledger's file, as text."""
     from paretoguard.errors import LedgerError
     from paretoguard.experiment.transfer import LONGEST_LINE
 
