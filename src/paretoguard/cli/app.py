@@ -1,14 +1,14 @@
 """The commands put together, and how they behave alike: help, refusals, exit codes."""
 
+import inspect
 import sys
 from typing import Annotated, Any
 
 import typer
 from typer.core import TyperCommand, TyperGroup
 
-from paretoguard.cli import ask_tell, demo, paper, plan, report, run, simulate, status, transfer
+from paretoguard.cli import ask_tell, demo, handover, paper, plan, run, simulate, status
 from paretoguard.cli.console import fail, failures
-from paretoguard.cli.options import prose
 from paretoguard.version import __version__
 
 EXAMPLES = """[bold]Examples[/bold]
@@ -43,7 +43,6 @@ class Commands(TyperGroup):
         return code
 
     def get_params(self, ctx: Any) -> Any:
-        """Return the options, flags without a type."""
         return _without_types(super().get_params(ctx))
 
     def invoke(self, ctx: Any) -> Any:
@@ -59,7 +58,6 @@ class Plain(TyperCommand):
     """A command whose help shows neither `<bool>` nor `{NAME}` nor `[[TICKET]]`."""
 
     def get_params(self, ctx: Any) -> Any:
-        """Return the parameters, flags without a type."""
         return _without_types(super().get_params(ctx))
 
     def collect_usage_pieces(self, ctx: Any) -> list[str]:
@@ -89,6 +87,12 @@ def _plain(piece: str) -> str:
     return word + ("..." if dots and not word.endswith("…") else "")
 
 
+def _prose(text: str | None) -> str:
+    """Return a docstring as help: paragraphs without line breaks, so that they wrap at the terminal's width."""
+    paragraphs = inspect.cleandoc(text or "").split("\n\n")
+    return "\n\n".join(" ".join(paragraph.split()) for paragraph in paragraphs)
+
+
 app = typer.Typer(
     cls=Commands,
     rich_markup_mode="rich",
@@ -105,13 +109,13 @@ for name, function, examples in (
     ("tell", ask_tell.tell, ask_tell.TELL_EXAMPLES),
     ("retract", ask_tell.retract, ask_tell.RETRACT_EXAMPLES),
     ("status", status.status, status.EXAMPLES),
-    ("report", report.report, report.EXAMPLES),
+    ("report", handover.report, handover.REPORT_EXAMPLES),
     ("list", status.list_, status.LIST_EXAMPLES),
-    ("export", transfer.export, transfer.EXPORT_EXAMPLES),
-    ("import", transfer.import_, transfer.IMPORT_EXAMPLES),
+    ("export", handover.export, handover.EXPORT_EXAMPLES),
+    ("import", handover.import_, handover.IMPORT_EXAMPLES),
     ("paper", paper.paper, paper.EXAMPLES),
 ):
-    app.command(name, cls=Plain, help=prose(function.__doc__), epilog=examples)(function)
+    app.command(name, cls=Plain, help=_prose(function.__doc__), epilog=examples)(function)
 
 
 def _show_version(asked: bool) -> None:

@@ -9,18 +9,7 @@ import typer
 
 from paretoguard.cli.console import WRONG_INPUT, answers, counted, fail, print_json, remarks
 from paretoguard.cli.inputs import as_values, ledgers, moment, opened
-from paretoguard.cli.options import (
-    ORDERS,
-    Algorithm,
-    Budget,
-    Delta,
-    Evidence,
-    Json,
-    Name,
-    Place,
-    Seed,
-    completing,
-)
+from paretoguard.cli.options import ORDERS, Algorithm, Budget, Delta, Evidence, Json, Name, Place, Seed, option
 from paretoguard.cli.stdin import pairs, results, stdin, ticket_number
 
 if TYPE_CHECKING:
@@ -59,10 +48,7 @@ The ledger keeps the result and the reason. Without --blind answers lose their g
 
 def create(
     problem: Annotated[Path, typer.Argument(metavar="FILE", help="A problem file.")],
-    name: Annotated[
-        str | None,
-        typer.Option(metavar="NAME", help="The experiment's name. \\[default: the problem's, else the file's]"),
-    ] = None,
+    name: Annotated[str | None, option("NAME", "The experiment's name.", "the problem's, else the file's")] = None,
     algorithm: Algorithm = None,
     evidence: Evidence = None,
     delta: Delta = None,
@@ -70,18 +56,15 @@ def create(
     seed: Seed = None,
     order: Annotated[
         str | None,
-        typer.Option(
-            metavar="ORDER",
-            help="How results count: by arrival, or as asked where slow results may be other than quick ones. "
-            "\\[default: arrival]",
-            autocompletion=completing(ORDERS),
+        option(
+            "ORDER",
+            "How results count: by arrival, or as asked where slow results may be other than quick ones.",
+            "arrival",
+            words=ORDERS,
         ),
     ] = None,
     ticket_seconds: Annotated[
-        float | None,
-        typer.Option(
-            metavar="S", help="After so many seconds a ticket is given up and its arm may be asked for again."
-        ),
+        float | None, option("S", "After so many seconds a ticket is given up and its arm may be asked for again.")
     ] = None,
     storage: Place = None,
     json: Json = False,
@@ -110,7 +93,7 @@ def create(
 
 def ask(
     name: Name,
-    n: Annotated[int, typer.Option("-n", metavar="N", help="How many measurements to ask for.")] = 1,
+    n: Annotated[int, option("N", "How many measurements to ask for.", "", "-n")] = 1,
     storage: Place = None,
     json: Json = False,
 ) -> None:
@@ -138,10 +121,9 @@ def tell(
         str | None, typer.Argument(metavar="[TICKET]", help="The ticket's number; without one, lines on stdin.")
     ] = None,
     values: Annotated[list[str] | None, typer.Argument(metavar="[OBJECTIVE=VALUE]…", help="The result.")] = None,
-    arm: Annotated[str | None, typer.Option(metavar="ARM", help="Of a result that was not asked for: its arm.")] = None,
+    arm: Annotated[str | None, option("ARM", "Of a result that was not asked for: its arm.")] = None,
     key: Annotated[
-        str | None,
-        typer.Option(metavar="TEXT", help="Of such a result: a name of your own, so that it is not counted twice."),
+        str | None, option("TEXT", "Of such a result: a name of your own, so that it is not counted twice.")
     ] = None,
     atomic: Annotated[
         bool, typer.Option("--atomic", help="Of lines on stdin: record all of them, or none if one is refused.")
@@ -228,7 +210,7 @@ def _ranges(numbers: Iterable[int]) -> str:
 def retract(
     name: Name,
     ticket: Annotated[int, typer.Argument(metavar="TICKET", help="The number of the result.")],
-    reason: Annotated[str, typer.Option(metavar="TEXT", help="Why.")],
+    reason: Annotated[str, option("TEXT", "Why.")],
     blind: Annotated[
         bool, typer.Option("--blind", help="Declare: this was decided without regard to any measured value.")
     ] = False,

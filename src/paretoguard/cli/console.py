@@ -55,12 +55,10 @@ def as_json(content: Mapping[str, Any]) -> str:
 
 
 def print_json(content: Mapping[str, Any]) -> None:
-    """Print one JSON object on stdout."""
     print_text(as_json(content))
 
 
 def print_text(text: str) -> None:
-    """Print a text on stdout as it is."""
     sys.stdout.write(text)
     sys.stdout.flush()
 

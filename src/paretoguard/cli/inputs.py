@@ -87,7 +87,6 @@ def items(texts: Sequence[str]) -> list[str]:
 
 
 def address(storage: str | None) -> str:
-    """Return the URL of the database."""
     from paretoguard.experiment.storage import DEFAULT
 
     return storage or os.environ.get(STORAGE_VARIABLE) or DEFAULT
@@ -112,25 +111,34 @@ def opened(name: str, storage: str | None) -> "Iterator[Experiment]":
         yield Experiment.open(name, place)
 
 
+@contextmanager
+def located(what: str, storage: str | None, race: str | None = None) -> "Iterator[tuple[str, Storage]]":
+    """Yield the name and the open database of an experiment, or of the race of a problem file: its name ends in .toml.
+
+    `race` chooses among the races of a file. If kernels are compiled, that is said.
+    """
+    from paretoguard.cli.live import compiling
+    from paretoguard.race.ledger import latest
+
+    path = Path(what)
+    is_race = path.suffix.lower() == ".toml"
+    if is_race:
+        name, beside = race_place(path)
+        if storage is None and not path.with_suffix(".db").exists():
+            raise FileError(
+                f"there is no ledger '{path.with_suffix('.db')}' beside {path}: its race has not begun, or is one of "
+                "recorded data, which keeps a ledger only with --storage; of one elsewhere, give its name and --storage"
+            )
+        what, storage = race or name, storage or beside
+    with compiling(remarks()), ledgers(storage) as place:
+        yield latest(what, place) if is_race else what, place
+
+
 def race_place(path: Path) -> tuple[str, str]:
     """Return the name and the database of the race of a problem file: its ledger lies beside it."""
     from paretoguard.files import problem_file
 
     return problem_file.load(path).problem.name or path.stem, f"sqlite:///{path.with_suffix('.db')}"
-
-
-def named(what: str, storage: str | None, chosen: str | None = None) -> tuple[str, str | None, bool]:
-    """Return the name of an experiment, its database, and if it is a race: a name that ends in .toml is its file."""
-    path = Path(what)
-    if path.suffix.lower() != ".toml":
-        return what, storage, False
-    name, beside = race_place(path)
-    if storage is None and not path.with_suffix(".db").exists():
-        raise FileError(
-            f"there is no ledger '{path.with_suffix('.db')}' beside {path}: its race has not begun, or is one of "
-            "recorded data, which keeps a ledger only with --storage; of one elsewhere, give its name and --storage"
-        )
-    return chosen or name, storage or beside, True
 
 
 def checked_hash(given: str | None) -> str | None:

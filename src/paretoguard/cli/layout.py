@@ -18,13 +18,11 @@ Rows = Sequence[dict[str, str]]
 WHY = "why"
 ROOM_FOR_WHY = 60  # columns; with less, reasons stand below the table
 FIXED = ("arm", "status", "pulls")
-LEFT = ("instance", "algorithm", "evidence", "guarantee")
+LABELS = ("instance", "algorithm", "evidence", "guarantee")
 ASSUMED = "guarantees assume independent draws, steady means, and noise and dependence as declared; --json lists them"
 HEURISTIC = (
     "heuristic: no guarantee. `run` and pg.identify take 'certified' unless told otherwise, which costs more samples"
 )
-
-# --- tables ---------------------------------------------------------------------------------------------------------
 
 
 def slim(title: str, rows: Rows, styles: Sequence[str] = (), right: Sequence[str] = (), caption: str = "") -> Table:
@@ -41,7 +39,6 @@ def needed(rows: Rows) -> int:
 
 
 def without(rows: Rows, *names: str) -> Rows:
-    """Return the rows without these columns."""
     return [{key: cell for key, cell in row.items() if key not in names} for row in rows]
 
 
@@ -51,9 +48,6 @@ def dropped(rows: Rows, names: Sequence[str], width: int) -> Rows:
         if name in rows[0] and needed(rows) > width:
             rows = without(rows, name)
     return rows
-
-
-# --- a result -------------------------------------------------------------------------------------------------------
 
 
 def print_result(console: "Console", result: Result) -> None:
@@ -93,9 +87,6 @@ def narrowed(rows: Rows, width: int) -> Rows:
     return next((choice for choice in (full, estimates) if needed(choice) <= width), fixed)
 
 
-# --- a study --------------------------------------------------------------------------------------------------------
-
-
 def print_study(console: "Console", study: "Study") -> None:
     """Print a row for each instance × algorithm × evidence × delta; below it what is the same in all."""
     from paretoguard.simulation.study import ERROR, MOVABLE
@@ -103,7 +94,7 @@ def print_study(console: "Console", study: "Study") -> None:
     every = study.rows()
     apart, same = tables.apart(every, MOVABLE)
     rows = dropped(apart, ("std", "median", "q95", "guarantee"), console.width)
-    console.print(slim(study.headline(), rows, right=[name for name in rows[0] if name not in LEFT]))
+    console.print(slim(study.headline(), rows, right=[name for name in rows[0] if name not in LABELS]))
     if "guarantee" not in rows[0] and "guarantee" not in same:
         same["guarantee"] = ", ".join(dict.fromkeys(f"{row['evidence']} {row['guarantee']}" for row in every))
     if same:

@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from paretoguard import papers
 from paretoguard.cli.console import INTERRUPTED, answers, fail, print_json, remarks
-from paretoguard.cli.options import Json, Threads
+from paretoguard.cli.options import Json, Threads, completing, option
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -31,27 +32,16 @@ SMOKE_HELP = (
 FOLDER = Path("papers/kone2025")
 
 
-def _names(incomplete: str) -> list[str]:
-    """Return the results that begin as typed."""
-    from paretoguard.papers import NAMES
-
-    return [name for name in NAMES if name.startswith(incomplete)]
-
-
 def paper(
     name: Annotated[
         str | None,
         typer.Argument(
-            metavar="[NAME]",
-            help="A result; without one they are listed.",
-            autocompletion=_names,
+            metavar="[NAME]", help="A result; without one they are listed.", autocompletion=completing(papers.NAMES)
         ),
     ] = None,
     every: Annotated[bool, typer.Option("--all", help="All results, at full size: about half an hour.")] = False,
     smoke: Annotated[bool, typer.Option("--smoke", help=SMOKE_HELP)] = False,
-    out: Annotated[
-        Path | None, typer.Option(metavar="DIR", help="Where files go. \\[default: papers/kone2025]")
-    ] = None,
+    out: Annotated[Path | None, option("DIR", "Where files go.", "papers/kone2025")] = None,
     threads: Threads = None,
     json: Json = False,
 ) -> None:
@@ -59,17 +49,15 @@ def paper(
 
     Writes for each result its data (.csv), the comparison (.comparison.csv), a picture (.svg and .png) and times.
     """
-    from paretoguard.papers import NAMES, script
+    from paretoguard.papers.outcome import SMOKE, Effort
+    from paretoguard.papers.warming import warming
 
     if name is not None and every:
         raise fail("both a NAME and --all were given; give one of them")
     if name is None and not every and not smoke:
         _list(json)
         return
-    scripts = {one: script(one) for one in (NAMES if name is None else [name])}
-    from paretoguard.papers.outcome import SMOKE, Effort
-    from paretoguard.papers.warming import warming
-
+    scripts = {one: papers.script(one) for one in (papers.NAMES if name is None else [name])}
     size = SMOKE if smoke else {}
     folder, effort = _folder(out, smoke), Effort(**size, threads=threads, say=lambda what: remarks().print(f"  {what}"))
     found: dict[str, Any] = {}
@@ -101,12 +89,11 @@ def _folder(out: Path | None, smoke: bool) -> Path:
 
 def _list(json: bool) -> None:
     from paretoguard.cli.layout import slim
-    from paretoguard.papers import TITLES
 
     if json:
-        print_json({"results": TITLES})
+        print_json({"results": papers.TITLES})
         return
-    answers().print(slim("Results", [{"name": name, "what": title} for name, title in TITLES.items()]))
+    answers().print(slim("Results", [{"name": name, "what": title} for name, title in papers.TITLES.items()]))
     answers().print("paretoguard paper NAME runs one of them, --all all, --smoke with a few runs each")
 
 
@@ -114,10 +101,9 @@ def _reproduce(
     name: str, reproduce: "Callable[[Effort], Outcome]", folder: Path, effort: "Effort", json: bool
 ) -> dict[str, Any]:
     from paretoguard.cli.live import compiling
-    from paretoguard.papers import TITLES
     from paretoguard.papers.folder import keep
 
-    console, title, begun = remarks(), TITLES[name], time.monotonic()
+    console, title, begun = remarks(), papers.TITLES[name], time.monotonic()
     console.print(f"{name}: {title}")
     with compiling(console):
         outcome = reproduce(effort)

@@ -7,7 +7,7 @@ import typer
 
 from paretoguard.cli.console import INTERRUPTED, answers, print_json, remarks
 from paretoguard.cli.inputs import check_pictures, find, items, shared
-from paretoguard.cli.options import Algorithms, Batch, Budget, Delta, Evidence, Json, Runs, Seed
+from paretoguard.cli.options import Algorithms, Batch, Budget, Delta, Evidence, Json, Runs, Seed, option
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -22,9 +22,6 @@ EXAMPLES = """[bold]Examples[/bold]
 
 Ctrl-C shows what was known by then, and exits with 130."""
 SHOWN = 6  # difficulties
-DESIGN_COLUMNS = ("mean samples", "5%", "median", "95%", "error", "undecided")
-ARM_COLUMNS = ("returned", "mean pulls", "5%", "95%")
-BOUND_COLUMNS = ("share of samples", "mean moved")
 
 
 def plan(
@@ -39,9 +36,7 @@ def plan(
     seed: Seed = None,
     budget: Budget = None,
     batch: Batch = 1,
-    plot: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Draw each arm's share of the samples (.png, .svg or .pdf).")
-    ] = None,
+    plot: Annotated[Path | None, option("FILE", "Draw each arm's share of the samples (.png, .svg or .pdf).")] = None,
     json: Json = False,
 ) -> None:
     """Plan a design for assumed means: the sample-size calculation of an adaptive trial, with the defaults of `run`.
@@ -87,7 +82,7 @@ def plan(
 
 
 def _print(console: "Console", one: "Scenario", design: dict[str, Any]) -> None:
-    from paretoguard.cli.layout import dropped, slim
+    from paretoguard.cli.layout import LABELS, dropped, slim
     from paretoguard.simulation.study import ERROR
     from paretoguard.theory.exact import uncovered
     from paretoguard.verdict import tables
@@ -109,13 +104,16 @@ def _print(console: "Console", one: "Scenario", design: dict[str, Any]) -> None:
     if one.designs:
         apart, same = tables.apart([_design(row) for row in one.designs], ("evidence", "guarantee"))
         rows = dropped(apart, ("5%", "median"), console.width)
-        console.print(slim("Designs, by simulation", rows, right=DESIGN_COLUMNS))
+        right = [name for name in rows[0] if name not in LABELS]
+        console.print(slim("Designs, by simulation", rows, right=right))
         same |= {key: f"{value:,}" if isinstance(value, int) else f"{value}" for key, value in design.items() if value}
         console.print(" · ".join(f"{key}: {cell}" for key, cell in same.items()))
         console.print(f"{ERROR}; undecided: share of runs that the budget ended")
         console.print()
     for row in one.designs:
-        console.print(slim(f"Arms with {row['algorithm']}", _arms(one, row), right=ARM_COLUMNS))
+        console.print(
+            slim(f"Arms with {row['algorithm']}", _arms(one, row), right=("returned", "mean pulls", "5%", "95%"))
+        )
         console.print()
 
 
@@ -139,7 +137,7 @@ def _print_bound(console: "Console", one: "Scenario", bound: "LowerBound", budge
     if len(bound.hard) > SHOWN:
         console.print(f"{'':16}… and {len(bound.hard) - SHOWN} more")
     console.print()
-    console.print(slim("Arms in the lower bound", _bounded(one, bound), right=BOUND_COLUMNS))
+    console.print(slim("Arms in the lower bound", _bounded(one, bound), right=("share of samples", "mean moved")))
     console.print(
         "easiest answer: what takes fewest samples to prove. mean moved: the largest factor by which the bound changes "
         "if the arm's mean moves by a hundredth of a standard deviation (∞: other arms are then best)."
@@ -149,17 +147,10 @@ def _print_bound(console: "Console", one: "Scenario", bound: "LowerBound", budge
 def _design(row: dict[str, Any]) -> dict[str, str]:
     from paretoguard.simulation.summary import error
 
-    return {
-        "algorithm": row["algorithm"],
-        "evidence": row["evidence"],
-        "guarantee": row["guarantee"],
-        "mean samples": f"{row['mean']:,.0f}",
-        "5%": f"{row['q05']:,.0f}",
-        "median": f"{row['median']:,.0f}",
-        "95%": f"{row['q95']:,.0f}",
-        "error": error(row, 1),
-        "undecided": f"{row['undecided']:.0%}",
-    }
+    labels = {name: row[name] for name in ("algorithm", "evidence", "guarantee")}
+    samples = {"mean samples": "mean", "5%": "q05", "median": "median", "95%": "q95"}
+    shown = {heading: f"{row[name]:,.0f}" for heading, name in samples.items()}
+    return labels | shown | {"error": error(row, 1), "undecided": f"{row['undecided']:.0%}"}
 
 
 def _arms(one: "Scenario", row: dict[str, Any]) -> list[dict[str, str]]:

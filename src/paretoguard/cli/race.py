@@ -123,7 +123,6 @@ class Failures:
         self._counts = Counter[str]()
 
     def said(self, event: Failed) -> str:
-        """Return a line, or nothing."""
         self._counts[event.arm] += 1
         count = self._counts[event.arm]
         if count <= FIRST_FAILURES:

@@ -8,7 +8,7 @@ import typer
 
 from paretoguard.cli.console import INTERRUPTED, UNDECIDED, answers, fail, print_json, remarks
 from paretoguard.cli.inputs import Given, check_pictures, find
-from paretoguard.cli.options import Algorithm, Budget, Delta, Evidence, Json, Plot, Seed
+from paretoguard.cli.options import Algorithm, Budget, Delta, Evidence, Json, Plot, Seed, option
 
 if TYPE_CHECKING:
     from paretoguard.verdict import Result
@@ -30,17 +30,12 @@ def run(
     delta: Delta = None,
     budget: Budget = None,
     seed: Seed = None,
-    jobs: Annotated[int, typer.Option(metavar="N", help="Measurements at once.", min=1, max=1000)] = 1,
+    jobs: Annotated[int, option("N", "Measurements at once.", min=1, max=1000)] = 1,
     batch: Annotated[
-        int | None,
-        typer.Option(metavar="N", help="Measurements before the next decision, in random order.", min=1, max=10_000),
+        int | None, option("N", "Measurements before the next decision, in random order.", min=1, max=10_000)
     ] = None,
-    name: Annotated[
-        str | None, typer.Option(metavar="NAME", help="The race's name on the ledger. \\[default: the problem's]")
-    ] = None,
-    storage: Annotated[
-        str | None, typer.Option(metavar="URL", help="Where the ledger is. \\[default: FILE with .db]")
-    ] = None,
+    name: Annotated[str | None, option("NAME", "The race's name on the ledger.", "the problem's")] = None,
+    storage: Annotated[str | None, option("URL", "Where the ledger is.", "FILE with .db")] = None,
     plot: Plot = None,
     json: Json = False,
 ) -> None:

@@ -8,21 +8,7 @@ import typer
 
 from paretoguard.cli.console import INTERRUPTED, answers, print_json, remarks
 from paretoguard.cli.inputs import check_pictures, check_writable, find, items, shared
-from paretoguard.cli.options import (
-    Algorithms,
-    Batch,
-    Budget,
-    Csv,
-    Deltas,
-    Evidences,
-    Json,
-    Out,
-    Plot,
-    Runs,
-    Seed,
-    Threads,
-    TracePicture,
-)
+from paretoguard.cli.options import EVIDENCE, Algorithms, Batch, Budget, Json, Plot, Runs, Seed, Threads, option
 from paretoguard.errors import SettingsError
 
 if TYPE_CHECKING:
@@ -43,17 +29,30 @@ def simulate(
         list[str], typer.Argument(metavar="FILE|NAME", help="Problem files with means, or names of instances.")
     ],
     algorithm: Algorithms = None,
-    evidence: Evidences = None,
-    delta: Deltas = None,
+    evidence: Annotated[
+        list[str] | None,
+        option(
+            "NAME",
+            "When to believe a claim: certified, practical, lil, hanson-wright, theorem; as above.",
+            "the file's, else practical",
+            words=EVIDENCE,
+        ),
+    ] = None,
+    delta: Annotated[
+        list[str] | None, option("P", "Accepted probability of a wrong claim; as above.", "the file's, else 0.1")
+    ] = None,
     runs: Runs = 500,
     seed: Seed = None,
     budget: Budget = None,
     threads: Threads = None,
     batch: Batch = 1,
-    out: Out = None,
-    csv: Csv = None,
+    out: Annotated[Path | None, option("FILE", "Save the study (.npz), for pg.Study.load.")] = None,
+    csv: Annotated[Path | None, option("FILE", "Save the records, one line per run.")] = None,
     plot: Plot = None,
-    trace: TracePicture = None,
+    trace: Annotated[
+        Path | None,
+        option("FILE", "Draw the first run of each kind, sample by sample, into this file (.png, .svg or .pdf)."),
+    ] = None,
     json: Json = False,
 ) -> None:
     """Simulate many runs: what would a design cost, and how often is it wrong?
@@ -117,16 +116,15 @@ def _show(study: "Study", interrupted: bool, json: bool) -> None:
 
 
 def _save(study: "Study", out: Path | None, csv: Path | None, plot: Path | None) -> None:
-    console = remarks()
-    if out is not None:
-        study.save(out)
-        console.print(f"study: {out}", soft_wrap=True)
-    if csv is not None:
-        study.to_csv(csv)
-        console.print(f"records: {csv}", soft_wrap=True)
-    if plot is not None and len(study.records):
-        study.plot(plot)
-        console.print(f"picture: {plot}", soft_wrap=True)
+    drawn = plot if len(study.records) else None
+    for what, path, write in (
+        ("study", out, study.save),
+        ("records", csv, study.to_csv),
+        ("picture", drawn, study.plot),
+    ):
+        if path is not None:
+            write(path)
+            remarks().print(f"{what}: {path}", soft_wrap=True)
 
 
 def _draw_trace(study: "Study", path: Path | None) -> None:

@@ -4,9 +4,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from paretoguard.cli.console import answers, fail, print_json, remarks
-from paretoguard.cli.inputs import address, as_values, checked_hash, ledgers, moment, named
-from paretoguard.cli.options import Json, NameOrFile, Place
+from paretoguard.cli.console import answers, fail, print_json
+from paretoguard.cli.inputs import address, as_values, checked_hash, ledgers, located, moment
+from paretoguard.cli.options import Json, NameOrFile, Place, option
 
 if TYPE_CHECKING:
     from paretoguard.experiment.storage import Storage
@@ -31,25 +31,19 @@ _COLUMNS = ("name", "state", "results", "waiting", "retracted", "events", _LAST)
 def status(
     what: NameOrFile,
     verify: Annotated[bool, typer.Option("--verify", help="Check the ledger and recompute the claims.")] = False,
-    expect: Annotated[
-        str | None, typer.Option(metavar="HASH", help="With --verify: a hash that was written down before.")
-    ] = None,
+    expect: Annotated[str | None, option("HASH", "With --verify: a hash that was written down before.")] = None,
     storage: Place = None,
     json: Json = False,
 ) -> None:
     """Show what is certain so far, what is still open, and where the ledger stands."""
     from paretoguard.cli.layout import print_result
-    from paretoguard.cli.live import compiling
     from paretoguard.experiment.audit import glance, verify as audited
     from paretoguard.experiment.labels import CHANGED
-    from paretoguard.race.ledger import latest
 
     if expect is not None and not verify:
         raise fail("--expect is checked by --verify only; give both")
     expected = checked_hash(expect)
-    name, storage, is_race = named(what, storage)
-    with compiling(remarks()), ledgers(storage) as place:
-        name = latest(name, place) if is_race else name
+    with located(what, storage) as (name, place):
         # on a copy, so that everything shown is of one moment
         audit, experiment = audited(name, place, expected) if verify else glance(name, place)
         looked = None if experiment is None else (experiment.result(), experiment.status())

@@ -13,7 +13,6 @@ TICKET, ARM, KEY = WORDS = ("ticket", "arm", "key")
 
 
 def stdin() -> BinaryIO:
-    """Return standard input, as bytes."""
     if sys.stdin is None or sys.stdin.closed:
         raise FileError("stdin is closed; give a file or a pipe: … < FILE")
     return sys.stdin.buffer

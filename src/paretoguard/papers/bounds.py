@@ -1,11 +1,10 @@
 """Beyond the paper: samples of every algorithm with every evidence, and their ratio to the e-cPSI lower bound."""
 
 import math
-from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Any
 
-from paretoguard.papers.outcome import Effort, Line, Outcome, as_written, summary_rows, timing_rows
+from paretoguard.papers.outcome import Effort, Line, Outcome, Rows, as_written, summary_rows, timing_rows
 from paretoguard.papers.pictures import draw_ratios
 from paretoguard.problem import Instance
 from paretoguard.simulation.instances import load
@@ -56,7 +55,7 @@ def settings(instance: Instance, effort: Effort) -> list[dict[str, Any]]:
     return found
 
 
-def lines(rows: Sequence[Mapping[str, Any]]) -> list[Line]:
+def lines(rows: Rows) -> list[Line]:
     """Return the range of the ratio for three algorithms, and how often none of the paper beats e-cAPE."""
     found = []
     kinds = dict.fromkeys((row["algorithm"], row["evidence"]) for row in rows)
@@ -78,7 +77,7 @@ def lines(rows: Sequence[Mapping[str, Any]]) -> list[Line]:
     return found
 
 
-def _fewer(rows: Sequence[Mapping[str, Any]], name: str) -> list[str]:
+def _fewer(rows: Rows, name: str) -> list[str]:
     """Return the algorithms of the paper that need clearly fewer samples than e-cAPE with `practical` evidence."""
     here = {row["algorithm"]: row for row in rows if row["instance"] == name and row["evidence"] == "practical"}
     ours = here["e-cape"]

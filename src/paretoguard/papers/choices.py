@@ -10,7 +10,7 @@ import numpy as np
 
 from paretoguard.engine.arrays import ProblemArrays
 from paretoguard.evidence.practical import Practical, PracticalLevels
-from paretoguard.papers.outcome import Effort, Line, Outcome, as_written, summary_rows, timing_rows
+from paretoguard.papers.outcome import Effort, Line, Outcome, Rows, as_written, summary_rows, timing_rows
 from paretoguard.papers.pictures import draw_choices
 from paretoguard.problem import Instance, Problem
 from paretoguard.problem.noise import Gaussian
@@ -88,7 +88,7 @@ def _kind(settings: Mapping[str, Any]) -> tuple[Any, ...]:
     return settings["instance"].name, settings["algorithms"], settings["delta"], settings.get("evidence")
 
 
-def _costs(found: Sequence[Mapping[str, Any]]) -> dict[str, float]:
+def _costs(found: Rows) -> dict[str, float]:
     """Return the mean samples of both, their ratio, and twice its standard error."""
     e_cape, *stages = found
     two_stage = sum(row["mean"] for row in stages)
@@ -129,7 +129,7 @@ def incomparable(instance: Instance) -> Instance:
     return Instance(changed, np.column_stack([instance.means, places, -places]))
 
 
-def lines(rows: Sequence[Mapping[str, Any]]) -> list[Line]:
+def lines(rows: Rows) -> list[Line]:
     """Return for each choice the range of the ratio and the instances on which it turns the order."""
     side = {(row["instance"], row["choice"]): _side(row) for row in rows}
     found = []

@@ -1,10 +1,10 @@
 """Beyond the paper: how often e-cAPE errs, with exact binomial limits, for three deltas."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from functools import partial
 from typing import Any
 
-from paretoguard.papers.outcome import OPEN, Effort, Line, Outcome, agrees, as_written, summary_rows, timing_rows
+from paretoguard.papers.outcome import OPEN, Effort, Line, Outcome, Rows, agrees, as_written, summary_rows, timing_rows
 from paretoguard.papers.pictures import draw_errors
 from paretoguard.simulation.limits import upper_limit
 from paretoguard.simulation.study import simulate
@@ -34,7 +34,7 @@ def errors(effort: Effort) -> Outcome:
     return Outcome(rows, lines(rows), partial(draw_errors, rows), timing)
 
 
-def lines(rows: Sequence[Mapping[str, Any]]) -> list[Line]:
+def lines(rows: Rows) -> list[Line]:
     """Return for each evidence and delta the instance with most errors."""
     found = []
     for evidence in dict.fromkeys(row["evidence"] for row in rows):
@@ -62,7 +62,7 @@ def _exceeds(row: Mapping[str, Any]) -> bool:
     return bool(1.0 - upper_limit(right, row["runs"]) > row["delta"])
 
 
-def _why(here: Sequence[Mapping[str, Any]], limit: float, delta: float) -> str:
+def _why(here: Rows, limit: float, delta: float) -> str:
     above = [row["instance"] for row in here if _exceeds(row)]
     if above:
         return f"more than δ on {', '.join(above)}"

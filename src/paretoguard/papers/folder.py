@@ -41,7 +41,6 @@ def _seconds(folder: Path) -> dict[str, float]:
 
 
 def is_page(path: Path) -> bool:
-    """True if this is the page of a folder of results."""
     return path.is_file() and START in path.read_text(encoding="utf-8")
 
 

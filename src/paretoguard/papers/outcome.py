@@ -64,7 +64,6 @@ class Outcome:
 
 
 def agrees(holds: bool) -> str:
-    """Return the word for whether a claim of the paper holds in our numbers."""
     return YES if holds else NO
 
 
@@ -163,7 +162,7 @@ def by_kind(study: Study, what: str = "mean") -> dict[str, dict[str, float]]:
 
 
 def listed(by_algorithm: Mapping[str, float]) -> str:
-    """Return the numbers in words.
+    """Return the numbers with their names.
 
     >>> listed({"e-cape": 54263.2, "uniform": 128538.0})
     'e-cape 54,263; uniform 128,538'

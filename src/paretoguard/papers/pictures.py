@@ -5,6 +5,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from paretoguard.papers.outcome import Rows
 from paretoguard.pictures.canvas import figure_for, look, save
 from paretoguard.pictures.front import settled
 from paretoguard.pictures.instance_map import draw_plane, draw_solid, write_names
@@ -92,13 +93,13 @@ def draw_growth(epsilons: Sequence[float], costs: Mapping[str, Sequence[float]],
     return figure
 
 
-def draw_ratios(rows: Sequence[Mapping[str, Any]], path: Path) -> "Figure":
+def draw_ratios(rows: Rows, path: Path) -> "Figure":
     """Draw samples over the lower bound: a panel for each evidence, a mark for each algorithm."""
     xlabel = "median samples over T log(1/δ), where T is the lower bound of e-cPSI"
     return _draw_dots(rows, "evidence", "algorithm", "ratio", path, xlabel=xlabel)
 
 
-def draw_choices(rows: Sequence[Mapping[str, Any]], path: Path) -> "Figure":
+def draw_choices(rows: Rows, path: Path) -> "Figure":
     """Draw samples of two-stage over those of e-cAPE for each choice: on which side of 1?"""
     xlabel = (
         "samples of two-stage over those of e-cAPE, ± 2 standard errors; right of the line, e-cAPE needs fewer.\n"
@@ -111,7 +112,7 @@ def draw_choices(rows: Sequence[Mapping[str, Any]], path: Path) -> "Figure":
     return _draw_dots(shown, "all", "choice", "ratio", path, xlabel=xlabel)
 
 
-def draw_errors(rows: Sequence[Mapping[str, Any]], path: Path) -> "Figure":
+def draw_errors(rows: Rows, path: Path) -> "Figure":
     """Draw error rates with their limits, over delta: below 1 is within delta."""
     shown = [
         {
@@ -127,7 +128,7 @@ def draw_errors(rows: Sequence[Mapping[str, Any]], path: Path) -> "Figure":
 
 
 def _draw_dots(
-    rows: Sequence[Mapping[str, Any]],
+    rows: Rows,
     panel: str,
     series: str,
     value: str,
