@@ -20,7 +20,7 @@ Rows = Sequence[Mapping[str, Any]]
 YES, NO, OPEN = "yes", "no", "–"
 SMOKE = {"most_runs": 4, "most_items": 2}  # just enough to see that it works
 KIND = ("instance", "algorithm", "evidence", "delta")
-SAMPLES = ("guarantee", "runs", "mean", "std", "q05", "median", "q95")
+COSTS = ("guarantee", "runs", "mean", "std", "q05", "median", "q95")
 ERRORS = ("error_cpsi", "error_cpsi_upper", "error_ecpsi", "error_ecpsi_upper", "undecided")
 
 
@@ -84,9 +84,8 @@ def write(rows: Rows, path: Path) -> None:
             writer = csv.DictWriter(file, list(rows[0]), lineterminator="\n")
             writer.writeheader()
             for row in rows:
-                writer.writerow(
-                    {name: f"{cell:.6g}" if isinstance(cell, float) else cell for name, cell in row.items()}
-                )
+                cells = {name: f"{cell:.6g}" if isinstance(cell, float) else cell for name, cell in row.items()}
+                writer.writerow(cells)
     except OSError as error:
         raise FileError(f"cannot write {path}: {error.strerror or error}") from error
 
@@ -113,7 +112,7 @@ def run_rows(study: Study) -> list[dict[str, Any]]:
 
 def summary_rows(study: Study) -> list[dict[str, Any]]:
     """Return a row for each kind of run: samples, and both error rates with their limits."""
-    return [{name: row[name] for name in (*KIND, *SAMPLES, *ERRORS)} for row in study.summary()]
+    return [{name: row[name] for name in (*KIND, *COSTS, *ERRORS)} for row in study.summary()]
 
 
 def timing_rows(study: Study, paper_ms: Mapping[tuple[str, str], float] | None = None) -> list[dict[str, Any]]:

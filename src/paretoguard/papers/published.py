@@ -77,14 +77,14 @@ def covboost(effort: Effort) -> Outcome:
 # --- complex polyhedra in three dimensions: Table 1 (samples) and Table 2 (runtimes) --------------------------------
 
 RIVALS = ["e-cape", "two-stage", "uniform"]
-SAMPLES = {  # mean and standard deviation
+TABLE_1 = {  # mean and standard deviation
     "simplex": ((2679, 517), (4886, 873), (12156, 2428)),
     "cube": ((19034, 3158), (59841, 10186), (56184, 14392)),
     "ordered": ((4313, 693), (7183, 792), (11895, 1932)),
 }
-RUNTIMES = {"simplex": (672, 2890, 7543), "cube": (12300, 18000, 2000), "ordered": (4010, 4460, 10200)}
+TABLE_2 = {"simplex": (672, 2890, 7543), "cube": (12300, 18000, 2000), "ordered": (4010, 4460, 10200)}
 TABLE_2_MS = {
-    (name, algorithm): times[place] for name, times in RUNTIMES.items() for place, algorithm in enumerate(RIVALS)
+    (name, algorithm): times[place] for name, times in TABLE_2.items() for place, algorithm in enumerate(RIVALS)
 }
 CLOSE = math.log(1.5)
 VARY = "runs vary more here than the paper's; its means are lost, and with them the reason"
@@ -93,9 +93,9 @@ WHY_ORDER = "the means are ours, tuned towards the paper's numbers: the order is
 
 def polyhedra(effort: Effort) -> Outcome:
     """Return the samples and times of three algorithms on three polyhedra."""
-    study = simulate(list(SAMPLES), algorithms=RIVALS, delta=0.1, runs=effort.runs(500), threads=effort.threads)
+    study = simulate(list(TABLE_1), algorithms=RIVALS, delta=0.1, runs=effort.runs(500), threads=effort.threads)
     means, spreads, lines = by_kind(study), by_kind(study, "std"), []
-    for name, numbers in SAMPLES.items():
+    for name, numbers in TABLE_1.items():
         theirs, their_spread = np.array(numbers, dtype=float).T
         ours, our_spread = (np.array([kind[name][algorithm] for algorithm in RIVALS]) for kind in (means, spreads))
         for place, algorithm in enumerate(RIVALS):
