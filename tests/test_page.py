@@ -19,8 +19,8 @@ from typer.testing import CliRunner
 
 import paretoguard as pg
 from paretoguard.cli.app import app
-from paretoguard.cli.storage import race_place
-from paretoguard.cli.verdicts import print_result
+from paretoguard.cli.inputs import race_place
+from paretoguard.cli.layout import print_result
 from paretoguard.experiment.audit import counted
 from paretoguard.experiment.events import START, Draft, Event, chain
 from paretoguard.experiment.memory import MemoryStorage

@@ -7,7 +7,6 @@ import os
 import subprocess
 import sys
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -19,7 +18,7 @@ from paretoguard.cli.app import app
 from paretoguard.cli.paper import FOLDER
 from paretoguard.papers import NAMES, bounds, choices, errors, folder, warming
 from paretoguard.papers.outcome import Line, Outcome, read, write
-from paretoguard.papers.racing import predicted
+from paretoguard.papers.published import predicted
 from paretoguard.pictures.solids import corners, faces
 
 ROOT = Path(__file__).parents[1]
@@ -86,7 +85,7 @@ def test_refusals_say_what_to_do(arguments: list[str], said: str, monkeypatch: p
 
 def test_smoke_goes_to_a_temporary_folder(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr("paretoguard.papers.script", lambda name: quick(name))
+    monkeypatch.setattr("paretoguard.papers.script", quick)
     assert list(json.loads(paper("--smoke", "--json").stdout)["results"]) == list(NAMES)
     answer = json.loads(paper("racing", "--smoke", "--json").stdout)
     assert not (tmp_path / FOLDER).exists()
@@ -95,7 +94,7 @@ def test_smoke_goes_to_a_temporary_folder(monkeypatch: pytest.MonkeyPatch, tmp_p
 
 def test_results_go_to_the_folder_of_the_paper_or_elsewhere(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr("paretoguard.papers.script", lambda name: quick(name))
+    monkeypatch.setattr("paretoguard.papers.script", quick)
     assert "3 in the paper" in paper("racing").stdout
     assert (tmp_path / FOLDER / "racing.csv").read_text() == "samples\n7\n"
     paper("racing", "--out", "there")
@@ -123,7 +122,7 @@ def test_a_result_is_written_whole_or_not_at_all(tmp_path: Path) -> None:
     def interrupted(path: Path) -> Any:
         raise KeyboardInterrupt
 
-    good = quick("racing").reproduce(None)
+    good = quick("racing")(None)
     folder.keep("racing", good, tmp_path, 1.0)
     before = {path.name: path.read_bytes() for path in tmp_path.iterdir()}
     with pytest.raises(KeyboardInterrupt):
@@ -226,7 +225,7 @@ def test_runs_of_a_result_are_counted_per_instance(tmp_path: Path) -> None:
 
 
 def quick(name: str, *, stop: bool = False) -> Any:
-    """A script that is done at once, or interrupted."""
+    """The function of a result that is done at once, or interrupted."""
 
     def reproduce(effort: Any) -> Outcome:
         if stop:
@@ -234,7 +233,7 @@ def quick(name: str, *, stop: bool = False) -> Any:
         timing = [{"instance": "one", "algorithm": "e-cape", "ms_per_run": 1.0, "paper_ms_per_run": ""}]
         return Outcome([{"samples": 7}], [Line("number", "3 in the paper", "4")], lambda path: path.touch(), timing)  # type: ignore[arg-type, return-value]
 
-    return SimpleNamespace(TITLE=f"About {name}", reproduce=reproduce)
+    return reproduce
 
 
 # --- the committed folder --------------------------------------------------------------------------------------------

@@ -1,13 +1,14 @@
-"""The commands, put together."""
+"""The commands put together, and how they behave alike: help, refusals, exit codes."""
 
-from typing import Annotated
+import inspect
+import sys
+from typing import Annotated, Any
 
 import typer
+from typer.core import TyperCommand, TyperGroup
 
-from paretoguard.cli import ask, create, demo, paper, plan, report, retract, run, simulate, status, tell, transfer
-from paretoguard.cli.exits import Commands
-from paretoguard.cli.help import Plain
-from paretoguard.cli.options import prose
+from paretoguard.cli import ask_tell, demo, handover, paper, plan, run, simulate, status
+from paretoguard.cli.console import fail, failures
 from paretoguard.version import __version__
 
 EXAMPLES = """[bold]Examples[/bold]
@@ -20,6 +21,78 @@ EXAMPLES = """[bold]Examples[/bold]
 
 Exit codes: 0 done, 1 undecided when the budget ran out, 2 wrong input, 130 Ctrl-C."""
 
+
+class Commands(TyperGroup):
+    """The group of commands, with one way to fail for all of them."""
+
+    def main(self, *args: Any, standalone_mode: bool = True, **options: Any) -> Any:
+        """Run a command and end the process with its exit code."""
+        run_command: Any = super().main
+        try:
+            code = run_command(*args, standalone_mode=False, **options)
+        except typer.Exit as exit_:
+            code = exit_.exit_code
+        except Exception as error:
+            if not hasattr(error, "format_message"):  # not one of click's, wherever typer has them from
+                raise
+            context = getattr(error, "ctx", None)
+            hint = f"; see {context.command_path} --help" if context is not None else ""
+            code = fail(f"{error.format_message().rstrip('.')}{hint}").exit_code
+        if standalone_mode:
+            sys.exit(code or 0)
+        return code
+
+    def get_params(self, ctx: Any) -> Any:
+        return _without_types(super().get_params(ctx))
+
+    def invoke(self, ctx: Any) -> Any:
+        """Run the command. Signs that a terminal or a pipe cannot show, such as ★, are shown as ?."""
+        for stream in (sys.stdout, sys.stderr):
+            if hasattr(stream, "reconfigure"):
+                stream.reconfigure(errors="replace")
+        with failures():
+            return super().invoke(ctx)
+
+
+class Plain(TyperCommand):
+    """A command whose help shows neither `<bool>` nor `{NAME}` nor `[[TICKET]]`."""
+
+    def get_params(self, ctx: Any) -> Any:
+        return _without_types(super().get_params(ctx))
+
+    def collect_usage_pieces(self, ctx: Any) -> list[str]:
+        """Return the words of the usage line, each in brackets once if it is optional."""
+        return [_plain(piece) for piece in super().collect_usage_pieces(ctx)]
+
+
+def _without_types(params: Any) -> Any:
+    for param in params:
+        if getattr(param, "is_flag", False) and param.metavar is None:
+            param.metavar = ""
+    return params
+
+
+def _plain(piece: str) -> str:
+    """Return a word of the usage line without typer's brackets.
+
+    >>> _plain("{NAME}"), _plain("[[TICKET]]"), _plain("[[OBJECTIVE=VALUE]…]..."), _plain("[OPTIONS]")
+    ('NAME', '[TICKET]', '[OBJECTIVE=VALUE]…', '[OPTIONS]')
+    """
+    dots = piece.endswith("...")
+    word = piece.removesuffix("...")
+    if word.startswith("{") and word.endswith("}"):
+        word = word[1:-1]
+    if word.startswith("[["):
+        word = word[1:-1]
+    return word + ("..." if dots and not word.endswith("…") else "")
+
+
+def _prose(text: str | None) -> str:
+    """Return a docstring as help: paragraphs without line breaks, so that they wrap at the terminal's width."""
+    paragraphs = inspect.cleandoc(text or "").split("\n\n")
+    return "\n\n".join(" ".join(paragraph.split()) for paragraph in paragraphs)
+
+
 app = typer.Typer(
     cls=Commands,
     rich_markup_mode="rich",
@@ -31,18 +104,18 @@ for name, function, examples in (
     ("run", run.run, run.EXAMPLES),
     ("simulate", simulate.simulate, simulate.EXAMPLES),
     ("plan", plan.plan, plan.EXAMPLES),
-    ("create", create.create, create.EXAMPLES),
-    ("ask", ask.ask, ask.EXAMPLES),
-    ("tell", tell.tell, tell.EXAMPLES),
-    ("retract", retract.retract, retract.EXAMPLES),
+    ("create", ask_tell.create, ask_tell.CREATE_EXAMPLES),
+    ("ask", ask_tell.ask, ask_tell.ASK_EXAMPLES),
+    ("tell", ask_tell.tell, ask_tell.TELL_EXAMPLES),
+    ("retract", ask_tell.retract, ask_tell.RETRACT_EXAMPLES),
     ("status", status.status, status.EXAMPLES),
-    ("report", report.report, report.EXAMPLES),
+    ("report", handover.report, handover.REPORT_EXAMPLES),
     ("list", status.list_, status.LIST_EXAMPLES),
-    ("export", transfer.export, transfer.EXPORT_EXAMPLES),
-    ("import", transfer.import_, transfer.IMPORT_EXAMPLES),
+    ("export", handover.export, handover.EXPORT_EXAMPLES),
+    ("import", handover.import_, handover.IMPORT_EXAMPLES),
     ("paper", paper.paper, paper.EXAMPLES),
 ):
-    app.command(name, cls=Plain, help=prose(function.__doc__), epilog=examples)(function)
+    app.command(name, cls=Plain, help=_prose(function.__doc__), epilog=examples)(function)
 
 
 def _show_version(asked: bool) -> None:

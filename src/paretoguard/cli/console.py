@@ -1,15 +1,20 @@
-"""Where commands print: answers on stdout, everything else on stderr."""
+"""How commands speak and end: answers on stdout, all else on stderr, failures in one paragraph, and the exit codes."""
 
 import json
 import math
 import os
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from typing import Any, NoReturn
 
+import typer
 from rich.console import Console
 
+from paretoguard.errors import ParetoguardError
+
 PIPE_WIDTH = 120  # columns, where there is no terminal to ask
+UNDECIDED, WRONG_INPUT, INTERRUPTED, BROKEN_PIPE = 1, 2, 130, 141  # exit codes that scripts rely on
 
 
 class Screen(Console):
@@ -21,28 +26,40 @@ class Screen(Console):
         super().__init__(stderr=stderr, width=width, highlight=False, markup=False, emoji=False)
 
     def on_broken_pipe(self) -> NoReturn:
-        """Rich would exit with 1 here, which means "undecided"."""
+        """Raise, where rich would exit with 1, which means "undecided"."""
         raise BrokenPipeError
 
 
 def answers() -> Screen:
-    """The screen for answers."""
+    """Return the screen for answers."""
     return Screen(stderr=False)
 
 
 def remarks() -> Screen:
-    """The screen for progress and remarks."""
+    """Return the screen for progress and remarks."""
     return Screen(stderr=True)
 
 
+def counted(number: int, what: str) -> str:
+    """Return the number and the noun, in the plural unless it is 1.
+
+    >>> counted(1, "result"), counted(2000, "result")
+    ('1 result', '2,000 results')
+    """
+    return f"{number:,} {what}{'' if number == 1 else 's'}"
+
+
 def as_json(content: Mapping[str, Any]) -> str:
-    """One JSON object; what is not a number is null."""
+    """Return a JSON object, with null for what is not a number."""
     return json.dumps(_finite(content), indent=2, ensure_ascii=False, allow_nan=False) + "\n"
 
 
 def print_json(content: Mapping[str, Any]) -> None:
-    """One JSON object on stdout."""
-    sys.stdout.write(as_json(content))
+    print_text(as_json(content))
+
+
+def print_text(text: str) -> None:
+    sys.stdout.write(text)
     sys.stdout.flush()
 
 
@@ -54,3 +71,29 @@ def _finite(value: Any) -> Any:
     if isinstance(value, float) and not math.isfinite(value):
         return None
     return value
+
+
+def fail(message: str) -> typer.Exit:
+    """Say what is wrong and return what to raise. Line breaks stay: a caret points at its line."""
+    lines = (line.rstrip() for line in message.splitlines())
+    typer.echo("error: " + "\n".join(line for line in lines if line), err=True)
+    return typer.Exit(WRONG_INPUT)
+
+
+@contextmanager
+def failures() -> Iterator[None]:
+    """Turn refusals into one paragraph; Ctrl-C and closed pipes into their exit codes."""
+    try:
+        yield
+    except ParetoguardError as error:
+        raise fail(str(error)) from None
+    except BrokenPipeError:
+        # Nobody reads on, as in `paretoguard … | head`; python must not complain again when it flushes at the end.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        raise typer.Exit(BROKEN_PIPE) from None
+    except OSError as error:
+        place = f" {error.filename}" if error.filename else ""
+        raise fail(f"cannot read or write{place}: {error.strerror or error}") from None
+    except KeyboardInterrupt:
+        typer.echo("interrupted", err=True)
+        raise typer.Exit(INTERRUPTED) from None

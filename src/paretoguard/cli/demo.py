@@ -3,16 +3,13 @@
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-import typer
-
-from paretoguard.cli.options import Json
+from paretoguard.cli.console import answers, print_json, remarks
+from paretoguard.cli.options import Json, option
 
 if TYPE_CHECKING:
     from rich.console import Console
 
     from paretoguard.problem import Instance
-    from paretoguard.simulation.study import Study
-    from paretoguard.verdict import Result
 
 INSTANCE, ALGORITHMS, EVIDENCE, DELTA, RUNS = "secukinumab", ["pitfall", "uniform"], "practical", 0.1, 100
 
@@ -23,8 +20,8 @@ EXAMPLES = """[bold]Examples[/bold]
 
 
 def demo(
-    out: Annotated[Path, typer.Option(metavar="DIR", help="Where the pictures go.")] = Path("demo-output"),
-    seed: Annotated[int, typer.Option(metavar="N", help="Seed of the simulated patients and of random choices.")] = 0,
+    out: Annotated[Path, option("DIR", "Where the pictures go.")] = Path("demo-output"),
+    seed: Annotated[int, option("N", "Seed of the simulated patients and of random choices.")] = 0,
     json: Json = False,
 ) -> None:
     """Find the acceptable doses of a real drug: one adaptive run, the reasons, pictures, a comparison.
@@ -33,23 +30,34 @@ def demo(
     is compiling kernels the first time.
     """
     import paretoguard as pg
-    from paretoguard.cli.console import answers, print_json, remarks
-    from paretoguard.cli.live import drive
+    from paretoguard.cli.layout import print_result, print_study
+    from paretoguard.cli.live import compiling, drive
 
     out.mkdir(parents=True, exist_ok=True)
-    screen, aside = answers(), remarks()
-    if json:
-        screen = aside
+    verdicts, comparison = out / "verdicts.png", out / "comparison.png"
+    aside = remarks()
+    screen = aside if json else answers()
     instance = pg.instances.load(INSTANCE)
     trial = pg.Trial(instance.problem, delta=DELTA, algorithm=ALGORITHMS[0], evidence=EVIDENCE, seed=seed)
     _introduce(screen, instance)
     drive(trial, pg.sampler(instance, seed=seed, run=0), aside)
     result = trial.result(simulated=True)
-    _show_result(screen, result, out / "verdicts.png")
-    study = _compare(instance, seed, screen, aside, out / "comparison.png")
+    print_result(screen, result)
+    result.plot(verdicts)
+    screen.print(f"picture: {verdicts}", soft_wrap=True)
+    screen.print()
+    screen.print(f"Was it worth being adaptive? {RUNS} runs each, on all cores:")
+    with compiling(aside):
+        study = pg.simulate(instance, algorithms=ALGORITHMS, evidence=EVIDENCE, delta=DELTA, runs=RUNS, seed=seed)
+    print_study(screen, study)
+    study.plot(comparison)
+    screen.print(f"picture: {comparison}", soft_wrap=True)
+    summary = study.summary()
+    adaptive, uniform = (row["mean"] for row in summary)
+    screen.print(f"uniform took {uniform / adaptive:.1f} times as many samples as {ALGORITHMS[0]}.", style="bold")
+    screen.print("Others: paretoguard simulate secukinumab --algorithm pitfall,e-cape,two-stage,racing,uniform")
     if json:
-        files = [str(out / name) for name in ("verdicts.png", "comparison.png")]
-        summary = study.summary()
+        files = [str(verdicts), str(comparison)]
         print_json({"provenance": instance.provenance, "result": result.to_dict(), "summary": summary, "files": files})
 
 
@@ -61,29 +69,3 @@ def _introduce(screen: "Console", instance: "Instance") -> None:
     screen.print("Simulated: patients are drawn from published means; nobody is treated.")
     screen.print(instance.provenance, style="dim")
     screen.print()
-
-
-def _show_result(screen: "Console", result: "Result", path: Path) -> None:
-    from paretoguard.cli.verdicts import print_result
-
-    print_result(screen, result)
-    result.plot(path)
-    screen.print(f"picture: {path}", soft_wrap=True)
-    screen.print()
-
-
-def _compare(instance: "Instance", seed: int, screen: "Console", aside: "Console", path: Path) -> "Study":
-    import paretoguard as pg
-    from paretoguard.cli.live import compiling
-    from paretoguard.cli.studies import print_study
-
-    screen.print(f"Was it worth being adaptive? {RUNS} runs each, on all cores:")
-    with compiling(aside):
-        study = pg.simulate(instance, algorithms=ALGORITHMS, evidence=EVIDENCE, delta=DELTA, runs=RUNS, seed=seed)
-    print_study(screen, study)
-    study.plot(path)
-    screen.print(f"picture: {path}", soft_wrap=True)
-    adaptive, uniform = (row["mean"] for row in study.summary())
-    screen.print(f"uniform took {uniform / adaptive:.1f} times as many samples as {ALGORITHMS[0]}.", style="bold")
-    screen.print("Others: paretoguard simulate secukinumab --algorithm pitfall,e-cape,two-stage,racing,uniform")
-    return study

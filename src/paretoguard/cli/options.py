@@ -1,105 +1,60 @@
-"""Options that several commands share."""
+"""Options and arguments that several commands share."""
 
-import inspect
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
-
-Json = Annotated[bool, typer.Option("--json", help="Print one JSON object on stdout; everything else goes to stderr.")]
-Plot = Annotated[Path | None, typer.Option(metavar="FILE", help="Draw a picture into this file (.png, .svg or .pdf).")]
-Seed = Annotated[
-    int | None,
-    typer.Option(
-        metavar="N", help="Seed of simulated measurements and of random choices. \\[default: the file's, else 0]"
-    ),
-]
-Budget = Annotated[
-    int | None, typer.Option(metavar="N", help="Stop after so many samples. \\[default: the file's, else none]")
-]
 
 # What shells complete; written down here, because loading the parts takes seconds.
 ALGORITHMS = ("pitfall", "e-cape", "two-stage", "racing", "uniform", "game-cpsi")
 EVIDENCE = ("certified", "practical", "lil", "hanson-wright", "theorem", "glr")
 ORDERS = ("arrival", "asked")
+STORAGE_VARIABLE = "PARETOGUARD_STORAGE"
 
 
 def completing(words: Sequence[str]) -> Callable[[str], list[str]]:
-    """What gives the words that begin as typed."""
-
-    def complete(incomplete: str) -> list[str]:
-        return [word for word in words if word.startswith(incomplete)]
-
-    return complete
+    """Return a function that gives the words that begin as typed."""
+    return lambda incomplete: [word for word in words if word.startswith(incomplete)]
 
 
-# One value, for a run.
-Algorithm = Annotated[
+def option(metavar: str, text: str, default: str = "", *names: str, words: Sequence[str] = (), **limits: Any) -> Any:
+    """Return an option. The words for a default that typer cannot know end its help; shells complete `words`."""
+    said = text + (f" \\[default: {default}]" if default else "")
+    complete = completing(words) if words else None
+    return typer.Option(*names, metavar=metavar, help=said, autocompletion=complete, **limits)
+
+
+Json = Annotated[bool, typer.Option("--json", help="Print one JSON object on stdout; everything else goes to stderr.")]
+Output = Annotated[Path | None, option("FILE", "Where to write.", "stdout", "--out", "-o")]
+Plot = Annotated[Path | None, option("FILE", "Draw a picture into this file (.png, .svg or .pdf).")]
+Threads = Annotated[int | None, option("N", "Threads; results are the same.", "all cores")]
+
+Name = Annotated[str, typer.Argument(metavar="NAME", help="The experiment.")]
+NameOrFile = Annotated[str, typer.Argument(metavar="NAME|FILE", help="The experiment, or the problem file of a race.")]
+Place = Annotated[
     str | None,
-    typer.Option(
-        metavar="NAME",
-        help="What chooses the next arm. \\[default: the file's, else pitfall]",
-        autocompletion=completing(ALGORITHMS),
+    option("URL", "The database.", f"{STORAGE_VARIABLE}, else sqlite:///paretoguard.db in this folder", "--storage"),
+]
+
+Seed = Annotated[int | None, option("N", "Seed of simulated measurements and of random choices.", "the file's, else 0")]
+Budget = Annotated[int | None, option("N", "Stop after so many samples.", "the file's, else none")]
+Algorithm = Annotated[
+    str | None, option("NAME", "What chooses the next arm.", "the file's, else pitfall", words=ALGORITHMS)
+]
+Algorithms = Annotated[
+    list[str] | None,
+    option(
+        "NAME",
+        "What chooses the next arm: pitfall, e-cape, two-stage, racing, uniform, game-cpsi; repeat it, or use commas.",
+        "the file's, else pitfall",
+        words=ALGORITHMS,
     ),
 ]
 Evidence = Annotated[
     str | None,
-    typer.Option(
-        metavar="NAME",
-        help="When to believe a claim. \\[default: the file's, else one with a finite-sample guarantee]",
-        autocompletion=completing(EVIDENCE),
-    ),
+    option("NAME", "When to believe a claim.", "the file's, else one with a finite-sample guarantee", words=EVIDENCE),
 ]
-Delta = Annotated[
-    float | None,
-    typer.Option(metavar="P", help="Accepted probability of a wrong claim. \\[default: the file's, else 0.05]"),
-]
-
-# Several values, for a study.
-Algorithms = Annotated[
-    list[str] | None,
-    typer.Option(
-        metavar="NAME",
-        help="What chooses the next arm: pitfall, e-cape, two-stage, racing, uniform, game-cpsi; repeat it, or use "
-        "commas. \\[default: the file's, else pitfall]",
-        autocompletion=completing(ALGORITHMS),
-    ),
-]
-Evidences = Annotated[
-    list[str] | None,
-    typer.Option(
-        metavar="NAME",
-        help="When to believe a claim: certified, practical, lil, hanson-wright, theorem; as above. "
-        "\\[default: the file's, else practical]",
-        autocompletion=completing(EVIDENCE),
-    ),
-]
-Deltas = Annotated[
-    list[str] | None,
-    typer.Option(
-        metavar="P", help="Accepted probability of a wrong claim; as above. \\[default: the file's, else 0.1]"
-    ),
-]
-Runs = Annotated[int, typer.Option(metavar="N", help="Runs of each kind.")]
-Threads = Annotated[int | None, typer.Option(metavar="N", help="Threads; results are the same. \\[default: all cores]")]
-Batch = Annotated[
-    int,
-    typer.Option(metavar="N", help="Arms pulled before the next decision, such as a cohort."),
-]
-TracePicture = Annotated[
-    Path | None,
-    typer.Option(
-        "--trace",
-        metavar="FILE",
-        help="Draw the first run of each kind, sample by sample, into this file (.png, .svg or .pdf).",
-    ),
-]
-Out = Annotated[Path | None, typer.Option(metavar="FILE", help="Save the study (.npz), for pg.Study.load.")]
-Csv = Annotated[Path | None, typer.Option(metavar="FILE", help="Save the records, one line per run.")]
-
-
-def prose(text: str | None) -> str:
-    """A docstring as help: paragraphs without line breaks, so that they wrap at the terminal's width."""
-    paragraphs = inspect.cleandoc(text or "").split("\n\n")
-    return "\n\n".join(" ".join(paragraph.split()) for paragraph in paragraphs)
+Delta = Annotated[float | None, option("P", "Accepted probability of a wrong claim.", "the file's, else 0.05")]
+Runs = Annotated[int, option("N", "Runs of each kind.")]
+Batch = Annotated[int, option("N", "Arms pulled before the next decision, such as a cohort.")]

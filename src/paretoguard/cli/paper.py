@@ -9,10 +9,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from paretoguard.cli.exits import INTERRUPTED, fail
-from paretoguard.cli.options import Json, Threads
+from paretoguard import papers
+from paretoguard.cli.console import INTERRUPTED, answers, fail, print_json, remarks
+from paretoguard.cli.options import Json, Threads, completing, option
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from paretoguard.papers.outcome import Effort, Outcome
 
 EXAMPLES = """[bold]Examples[/bold]
@@ -29,27 +32,16 @@ SMOKE_HELP = (
 FOLDER = Path("papers/kone2025")
 
 
-def _names(incomplete: str) -> list[str]:
-    """The results that begin as typed."""
-    from paretoguard.papers import NAMES
-
-    return [name for name in NAMES if name.startswith(incomplete)]
-
-
 def paper(
     name: Annotated[
         str | None,
         typer.Argument(
-            metavar="[NAME]",
-            help="A result; without one they are listed.",
-            autocompletion=_names,
+            metavar="[NAME]", help="A result; without one they are listed.", autocompletion=completing(papers.NAMES)
         ),
     ] = None,
     every: Annotated[bool, typer.Option("--all", help="All results, at full size: about half an hour.")] = False,
     smoke: Annotated[bool, typer.Option("--smoke", help=SMOKE_HELP)] = False,
-    out: Annotated[
-        Path | None, typer.Option(metavar="DIR", help="Where files go. \\[default: papers/kone2025]")
-    ] = None,
+    out: Annotated[Path | None, option("DIR", "Where files go.", "papers/kone2025")] = None,
     threads: Threads = None,
     json: Json = False,
 ) -> None:
@@ -57,8 +49,6 @@ def paper(
 
     Writes for each result its data (.csv), the comparison (.comparison.csv), a picture (.svg and .png) and times.
     """
-    from paretoguard.cli.console import print_json, remarks
-    from paretoguard.papers import NAMES, script
     from paretoguard.papers.outcome import SMOKE, Effort
     from paretoguard.papers.warming import warming
 
@@ -67,14 +57,14 @@ def paper(
     if name is None and not every and not smoke:
         _list(json)
         return
-    scripts = {one: script(one) for one in (NAMES if name is None else [name])}
+    scripts = {one: papers.script(one) for one in (papers.NAMES if name is None else [name])}
     size = SMOKE if smoke else {}
     folder, effort = _folder(out, smoke), Effort(**size, threads=threads, say=lambda what: remarks().print(f"  {what}"))
     found: dict[str, Any] = {}
     try:
         with warming(threads, effort.say) if every and not smoke else nullcontext():
-            for one, module in scripts.items():
-                found[one] = _reproduce(one, module, folder, effort, json)
+            for one, reproduce in scripts.items():
+                found[one] = _reproduce(one, reproduce, folder, effort, json)
     except KeyboardInterrupt:
         remarks().print(f"interrupted; finished: {', '.join(found) or 'none'}")
     interrupted = len(found) < len(scripts)
@@ -85,7 +75,7 @@ def paper(
 
 
 def _folder(out: Path | None, smoke: bool) -> Path:
-    """Where files go; a few runs never overwrite the committed results."""
+    """Return where files go; a few runs never overwrite the committed results."""
     from paretoguard.papers.folder import is_page
 
     if out is not None and out.exists() and not out.is_dir():
@@ -98,45 +88,37 @@ def _folder(out: Path | None, smoke: bool) -> Path:
 
 
 def _list(json: bool) -> None:
-    from paretoguard.cli.console import answers, print_json
     from paretoguard.cli.layout import slim
-    from paretoguard.papers import NAMES, script
 
-    titles = {name: script(name).TITLE for name in NAMES}
     if json:
-        print_json({"results": titles})
+        print_json({"results": papers.TITLES})
         return
-    answers().print(slim("Results", [{"name": name, "what": title} for name, title in titles.items()]))
+    answers().print(slim("Results", [{"name": name, "what": title} for name, title in papers.TITLES.items()]))
     answers().print("paretoguard paper NAME runs one of them, --all all, --smoke with a few runs each")
 
 
-def _reproduce(name: str, module: Any, folder: Path, effort: "Effort", json: bool) -> dict[str, Any]:
-    from paretoguard.cli.console import remarks
+def _reproduce(
+    name: str, reproduce: "Callable[[Effort], Outcome]", folder: Path, effort: "Effort", json: bool
+) -> dict[str, Any]:
     from paretoguard.cli.live import compiling
     from paretoguard.papers.folder import keep
 
-    console, begun = remarks(), time.monotonic()
-    console.print(f"{name}: {module.TITLE}")
+    console, title, begun = remarks(), papers.TITLES[name], time.monotonic()
+    console.print(f"{name}: {title}")
     with compiling(console):
-        outcome = module.reproduce(effort)
+        outcome = reproduce(effort)
     seconds = time.monotonic() - begun
-    files = keep(name, outcome, folder, seconds)
+    files = [str(path) for path in keep(name, outcome, folder, seconds)]
     if not json:
-        _show(module.TITLE, outcome)
-    console.print(f"{name}: {seconds:.0f} s; {', '.join(map(str, files))}", soft_wrap=True)
-    return {
-        "title": module.TITLE,
-        "seconds": seconds,
-        "files": [str(path) for path in files],
-        "comparison": [asdict(line) for line in outcome.lines],
-        "timing": list(outcome.timing),
-    }
+        _show(title, outcome)
+    console.print(f"{name}: {seconds:.0f} s; {', '.join(files)}", soft_wrap=True)
+    comparison, timing = [asdict(line) for line in outcome.lines], list(outcome.timing)
+    return {"title": title, "seconds": seconds, "files": files, "comparison": comparison, "timing": timing}
 
 
 def _show(title: str, outcome: "Outcome") -> None:
-    from paretoguard.cli.console import answers
     from paretoguard.cli.layout import slim
-    from paretoguard.papers.studies import runtimes
+    from paretoguard.papers.outcome import runtimes
 
     screen = answers()
     rows = [{"what": one.what, "the paper": one.paper, "ours": one.ours, "agrees": one.agrees} for one in outcome.lines]

@@ -5,16 +5,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from paretoguard.cli.exits import INTERRUPTED
-from paretoguard.cli.inputs import check_picture, find, items, shared
-from paretoguard.cli.options import Algorithms, Batch, Budget, Delta, Evidence, Json, Runs, Seed
+from paretoguard.cli.console import INTERRUPTED, answers, print_json, remarks
+from paretoguard.cli.inputs import check_pictures, find, items, shared
+from paretoguard.cli.options import Algorithms, Batch, Budget, Delta, Evidence, Json, Runs, Seed, option
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from rich.console import Console
 
-    from paretoguard.problem import Instance
     from paretoguard.theory.bounds import LowerBound
     from paretoguard.theory.plan import Scenario
 
@@ -25,10 +22,6 @@ EXAMPLES = """[bold]Examples[/bold]
 
 Ctrl-C shows what was known by then, and exits with 130."""
 SHOWN = 6  # difficulties
-DROPPABLE = ("5%", "median")  # where it is narrow, the first to go
-DESIGN_COLUMNS = ("mean samples", "5%", "median", "95%", "error", "undecided")
-ARM_COLUMNS = ("returned", "mean pulls", "5%", "95%")
-BOUND_COLUMNS = ("share of samples", "mean moved")
 
 
 def plan(
@@ -43,9 +36,7 @@ def plan(
     seed: Seed = None,
     budget: Budget = None,
     batch: Batch = 1,
-    plot: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Draw each arm's share of the samples (.png, .svg or .pdf).")
-    ] = None,
+    plot: Annotated[Path | None, option("FILE", "Draw each arm's share of the samples (.png, .svg or .pdf).")] = None,
     json: Json = False,
 ) -> None:
     """Plan a design for assumed means: the sample-size calculation of an adaptive trial, with the defaults of `run`.
@@ -53,25 +44,28 @@ def plan(
     For each scenario: the answer, what makes it hard, a lower bound for any algorithm, and by simulation
     the samples of each algorithm, how often each arm is returned, errors, and how much stays undecided.
     """
-    from paretoguard.cli.console import answers, print_json, remarks
+    from paretoguard.cli.live import compiling
+    from paretoguard.errors import Interrupted
+    from paretoguard.theory.plan import plan as planned
     from paretoguard.trial.registry import DEFAULT_ALGORITHM, DEFAULT_EVIDENCE
 
-    check_picture(plot)
-    found = [find(text) for text in problems]
+    check_pictures(plot)
+    found, interrupted = [find(text) for text in problems], False
     design = {
-        "delta": delta if delta is not None else shared(found, "delta", 0.05),
+        "delta": shared(found, "delta", 0.05, delta),
         "runs": runs,
-        "budget": budget if budget is not None else shared(found, "budget", None),
+        "budget": shared(found, "budget", None, budget),
         "batch": batch,
-        "seed": seed if seed is not None else shared(found, "seed", 0),
+        "seed": shared(found, "seed", 0, seed),
     }
-    scenarios, interrupted = _work_out(
-        [one.instance for one in found],
-        algorithms=items(algorithm or [shared(found, "algorithm", DEFAULT_ALGORITHM)]),
-        evidence=evidence or shared(found, "evidence", DEFAULT_EVIDENCE),
-        **design,
-    )
-    if interrupted:
+    algorithms = items(algorithm or [shared(found, "algorithm", DEFAULT_ALGORITHM)])
+    kind = evidence or shared(found, "evidence", DEFAULT_EVIDENCE)
+    instances = [one.instance for one in found]
+    try:
+        with compiling(remarks()):
+            scenarios = planned(instances, algorithms=algorithms, evidence=kind, **design)
+    except Interrupted as interruption:
+        scenarios, interrupted = interruption.scenarios, True
         remarks().print("interrupted: this is what was known by then")
     if json:
         print_json({"design": design, "interrupted": interrupted, "scenarios": [one.to_dict() for one in scenarios]})
@@ -87,22 +81,8 @@ def plan(
         raise typer.Exit(INTERRUPTED)
 
 
-def _work_out(instances: "Sequence[Instance]", **settings: Any) -> "tuple[list[Scenario], bool]":
-    """The plan, and whether Ctrl-C cut it short."""
-    from paretoguard.cli.console import remarks
-    from paretoguard.cli.live import compiling
-    from paretoguard.errors import Interrupted
-    from paretoguard.theory.plan import plan as work_out
-
-    try:
-        with compiling(remarks()):
-            return work_out(instances, **settings), False
-    except Interrupted as interruption:
-        return interruption.scenarios, True
-
-
 def _print(console: "Console", one: "Scenario", design: dict[str, Any]) -> None:
-    from paretoguard.cli.layout import Rows, needed, slim, without
+    from paretoguard.cli.layout import LABELS, dropped, slim
     from paretoguard.simulation.study import ERROR
     from paretoguard.theory.exact import uncovered
     from paretoguard.verdict import tables
@@ -122,18 +102,18 @@ def _print(console: "Console", one: "Scenario", design: dict[str, Any]) -> None:
         _print_bound(console, one, one.bound, design["budget"])
     console.print()
     if one.designs:
-        rows: Rows
-        rows, same = tables.apart([_design(row) for row in one.designs], ("evidence", "guarantee"))
-        for name in DROPPABLE:
-            if needed(rows) > console.width:
-                rows = without(rows, name)
-        console.print(slim("Designs, by simulation", rows, right=DESIGN_COLUMNS))
+        apart, same = tables.apart([_design(row) for row in one.designs], ("evidence", "guarantee"))
+        rows = dropped(apart, ("5%", "median"), console.width)
+        right = [name for name in rows[0] if name not in LABELS]
+        console.print(slim("Designs, by simulation", rows, right=right))
         same |= {key: f"{value:,}" if isinstance(value, int) else f"{value}" for key, value in design.items() if value}
         console.print(" · ".join(f"{key}: {cell}" for key, cell in same.items()))
         console.print(f"{ERROR}; undecided: share of runs that the budget ended")
         console.print()
     for row in one.designs:
-        console.print(slim(f"Arms with {row['algorithm']}", _arms(one, row), right=ARM_COLUMNS))
+        console.print(
+            slim(f"Arms with {row['algorithm']}", _arms(one, row), right=("returned", "mean pulls", "5%", "95%"))
+        )
         console.print()
 
 
@@ -157,7 +137,7 @@ def _print_bound(console: "Console", one: "Scenario", bound: "LowerBound", budge
     if len(bound.hard) > SHOWN:
         console.print(f"{'':16}… and {len(bound.hard) - SHOWN} more")
     console.print()
-    console.print(slim("Arms in the lower bound", _bounded(one, bound), right=BOUND_COLUMNS))
+    console.print(slim("Arms in the lower bound", _bounded(one, bound), right=("share of samples", "mean moved")))
     console.print(
         "easiest answer: what takes fewest samples to prove. mean moved: the largest factor by which the bound changes "
         "if the arm's mean moves by a hundredth of a standard deviation (∞: other arms are then best)."
@@ -167,17 +147,10 @@ def _print_bound(console: "Console", one: "Scenario", bound: "LowerBound", budge
 def _design(row: dict[str, Any]) -> dict[str, str]:
     from paretoguard.simulation.summary import error
 
-    return {
-        "algorithm": row["algorithm"],
-        "evidence": row["evidence"],
-        "guarantee": row["guarantee"],
-        "mean samples": f"{row['mean']:,.0f}",
-        "5%": f"{row['q05']:,.0f}",
-        "median": f"{row['median']:,.0f}",
-        "95%": f"{row['q95']:,.0f}",
-        "error": error(row, 1),
-        "undecided": f"{row['undecided']:.0%}",
-    }
+    labels = {name: row[name] for name in ("algorithm", "evidence", "guarantee")}
+    samples = {"mean samples": "mean", "5%": "q05", "median": "median", "95%": "q95"}
+    shown = {heading: f"{row[name]:,.0f}" for heading, name in samples.items()}
+    return labels | shown | {"error": error(row, 1), "undecided": f"{row['undecided']:.0%}"}
 
 
 def _arms(one: "Scenario", row: dict[str, Any]) -> list[dict[str, str]]:

@@ -6,23 +6,25 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from paretoguard.cli.console import Screen, counted, remarks
+from paretoguard.cli.inputs import beside
 from paretoguard.cli.live import compiling, status_line, table_of, watching
-from paretoguard.cli.storage import beside
 from paretoguard.errors import StorageError
+from paretoguard.evidence.estimated_scale import LEAST_PULLS
+from paretoguard.files.problem_file import ProblemFile
+from paretoguard.pictures.text_placement import short
+from paretoguard.race.ledger import begin
+from paretoguard.race.race import Failed, Race, Resumed, Unvarying, Written
+from paretoguard.race.race_plan import plan_race, without_end
+from paretoguard.verdict import Result
+from paretoguard.verdict.reasons import SCALE
 
 try:
     import fcntl
 except ImportError:  # Windows
     fcntl = None  # type: ignore[assignment]
-
-if TYPE_CHECKING:
-    from rich.console import Console
-
-    from paretoguard.files.problem_file import ProblemFile
-    from paretoguard.race.race import Failed, Race, Unvarying
-    from paretoguard.verdict import Result
 
 SECONDS = 0.25  # between two looks
 LINES_SECONDS = 10.0  # between two lines, where the screen is no terminal
@@ -34,7 +36,7 @@ _TO_END = "run it again with --budget N to end that, or begin another race with 
 
 
 def drive(
-    file: "ProblemFile",
+    file: ProblemFile,
     path: Path,
     options: dict[str, Any],
     *,
@@ -42,13 +44,8 @@ def drive(
     batch: int | None,
     name: str | None,
     storage: str | None,
-) -> "tuple[Result, bool, dict[str, Any]]":
-    """Race to the end, or until Ctrl-C; the result, whether it was interrupted, and what else there is to say."""
-    from paretoguard.cli.console import remarks
-    from paretoguard.race.ledger import begin
-    from paretoguard.race.race import Race
-    from paretoguard.race.race_plan import plan_race, without_end
-
+) -> tuple[Result, bool, dict[str, Any]]:
+    """Race to the end, or until Ctrl-C; return the result, if it was interrupted, and what else there is to say."""
     console = remarks()
     plan = plan_race(file, path, jobs=jobs, **options)
     place = storage if storage is not None else None if plan.recorded is not None else beside(path)
@@ -93,16 +90,14 @@ def _alone(path: Path | None) -> Iterator[None]:
         yield
 
 
-def _watch(race: "Race", console: "Console") -> None:
-    from paretoguard.race.race import Failed, Resumed, Unvarying, Written
-
+def _watch(race: Race, console: Screen) -> None:
     pause = SECONDS if console.is_terminal else LINES_SECONDS
     due = time.monotonic() + (0 if console.is_terminal else pause)
-    budget, still, failures = race.budget, dict[str, None](), Failures()
+    still, failures = dict[str, None](), Failures()
     with watching(console) as show:
         for event in race.events():
             if isinstance(event, Resumed):
-                console.print(f"going on with {_count(event.samples, 'result')} on the ledger")
+                console.print(f"going on with {counted(event.samples, 'result')} on the ledger")
             elif isinstance(event, Failed):
                 if said_now := failures.said(event):
                     console.print(said_now, soft_wrap=True)
@@ -110,12 +105,16 @@ def _watch(race: "Race", console: "Console") -> None:
                 still[event.name] = None
                 console.print(_unvarying(event), soft_wrap=True)
             elif isinstance(event, Written):
-                console.print(_written(event.files), soft_wrap=True)
+                console.print(
+                    f"note: {', '.join(event.files)} changed during a run: taken for what a command writes, so that "
+                    "the race goes on whatever is in there",
+                    soft_wrap=True,
+                )
             now = time.monotonic()
             if now < due:
                 continue
             result = race.result()
-            said = f"{remaining(result, budget)}{_measuring([ticket.arm for ticket in race.running.values()])}"
+            said = f"{remaining(result, race.budget)}{_measuring([ticket.arm for ticket in race.running.values()])}"
             said += f"; {' and '.join(still)} has not varied" if still else ""
             if console.is_terminal:
                 show(table_of(result, console, f"{said}; Ctrl-C saves, and shows what is known"))
@@ -130,8 +129,7 @@ class Failures:
     def __init__(self) -> None:
         self._counts = Counter[str]()
 
-    def said(self, event: "Failed") -> str:
-        """A line, or nothing."""
+    def said(self, event: Failed) -> str:
         self._counts[event.arm] += 1
         count = self._counts[event.arm]
         if count <= FIRST_FAILURES:
@@ -139,10 +137,7 @@ class Failures:
         return f"{event.arm!r}: {count} failures so far" if count % EVERY_FAILURES == 0 else ""
 
 
-def _unvarying(event: "Unvarying") -> str:
-    from paretoguard.evidence.estimated_scale import LEAST_PULLS
-    from paretoguard.pictures.text_placement import short
-
+def _unvarying(event: Unvarying) -> str:
     names = [short(arm) for arm in event.arms[:MOST_NAMES]]
     more = f" and {len(event.arms) - MOST_NAMES} others" if len(event.arms) > MOST_NAMES else ""
     return (
@@ -151,23 +146,15 @@ def _unvarying(event: "Unvarying") -> str:
     )
 
 
-def _written(files: Sequence[str]) -> str:
-    return (
-        f"note: {', '.join(files)} changed during a run: taken for what a command writes, so that the race goes on "
-        "whatever is in there"
-    )
-
-
-def remaining(result: "Result", budget: int | None) -> str:
-    """A guess of how many samples it still takes, by the pulls that undecided arms lack at their present means."""
-    from paretoguard.verdict.reasons import SCALE
-
+def remaining(result: Result, budget: int | None) -> str:
+    """Return a guess of how many samples it still takes: the pulls that undecided arms lack at their present means."""
+    until = "" if budget is None else f"; the budget ends in {counted(budget - result.samples, 'sample')}"
     lacking: dict[str, int] = {}
     for verdict in result.verdicts.values():
         if verdict.missing is None:
             continue
         if not verdict.missing.pulls:
-            return f"how much more cannot be guessed ({verdict.arm}: {verdict.reason}){_until(result, budget)}"
+            return f"how much more cannot be guessed ({verdict.arm}: {verdict.reason}){until}"
         for arm, pulls in verdict.missing.pulls.items():
             lacking[arm] = max(pulls, lacking.get(arm, 0))
     if not lacking:
@@ -175,29 +162,18 @@ def remaining(result: "Result", budget: int | None) -> str:
     guess = sum(lacking.values())
     if any(verdict.missing is not None and verdict.missing.claim == SCALE for verdict in result.verdicts.values()):
         if budget is not None and budget - result.samples < guess:
-            return f"the budget ends in {_count(budget - result.samples, 'sample')}, before scales are known"
-        return f"at least {_count(guess, 'sample')} more, until scales are known{_until(result, budget)}"
+            return f"the budget ends in {counted(budget - result.samples, 'sample')}, before scales are known"
+        return f"at least {counted(guess, 'sample')} more, until scales are known{until}"
     low, high = math.ceil(guess / SPREAD), guess * SPREAD
     left = high if budget is None else budget - result.samples
     if left <= low:
-        return f"the budget ends in {_count(left, 'sample')}, before the answer as things look"
+        return f"the budget ends in {counted(left, 'sample')}, before the answer as things look"
     end = "then the budget ends" if left < high else "as things look"
     return f"about {_round(low)} to {_round(min(high, left))} samples more, {end}"
 
 
-def _until(result: "Result", budget: int | None) -> str:
-    """When the budget ends, where there is one."""
-    return "" if budget is None else f"; the budget ends in {_count(budget - result.samples, 'sample')}"
-
-
-def _count(number: int, what: str) -> str:
-    return f"{number:,} {what}{'' if number == 1 else 's'}"
-
-
 def _measuring(arms: Sequence[str]) -> str:
-    """What is measured now; of many runs at once, how many."""
-    from paretoguard.pictures.text_placement import short
-
+    """Return what is measured now; of many runs at once, how many."""
     if len(arms) > MOST_NAMES:
         return f"; {len(arms)} are measured now"
     names = [short(arm) for arm in dict.fromkeys(arms)]
@@ -205,7 +181,7 @@ def _measuring(arms: Sequence[str]) -> str:
 
 
 def _round(number: int) -> str:
-    """To two digits: it is a guess.
+    """Return the number to two digits, as it is a guess.
 
     >>> _round(1234)
     '1,200'

@@ -6,11 +6,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from paretoguard.cli.exits import INTERRUPTED, UNDECIDED, fail
-from paretoguard.cli.inputs import Given, check_picture, find, measured_file
-from paretoguard.cli.options import Algorithm, Budget, Delta, Evidence, Json, Plot, Seed
+from paretoguard.cli.console import INTERRUPTED, UNDECIDED, answers, fail, print_json, remarks
+from paretoguard.cli.inputs import Given, check_pictures, find
+from paretoguard.cli.options import Algorithm, Budget, Delta, Evidence, Json, Plot, Seed, option
 
 if TYPE_CHECKING:
+    from paretoguard.files.problem_file import ProblemFile
     from paretoguard.verdict import Result
 
 EXAMPLES = """[bold]Examples[/bold]
@@ -30,17 +31,12 @@ def run(
     delta: Delta = None,
     budget: Budget = None,
     seed: Seed = None,
-    jobs: Annotated[int, typer.Option(metavar="N", help="Measurements at once.", min=1, max=1000)] = 1,
+    jobs: Annotated[int, option("N", "Measurements at once.", min=1, max=1000)] = 1,
     batch: Annotated[
-        int | None,
-        typer.Option(metavar="N", help="Measurements before the next decision, in random order.", min=1, max=10_000),
+        int | None, option("N", "Measurements before the next decision, in random order.", min=1, max=10_000)
     ] = None,
-    name: Annotated[
-        str | None, typer.Option(metavar="NAME", help="The race's name on the ledger. \\[default: the problem's]")
-    ] = None,
-    storage: Annotated[
-        str | None, typer.Option(metavar="URL", help="Where the ledger is. \\[default: FILE with .db]")
-    ] = None,
+    name: Annotated[str | None, option("NAME", "The race's name on the ledger.", "the problem's")] = None,
+    storage: Annotated[str | None, option("URL", "Where the ledger is.", "FILE with .db")] = None,
     plot: Plot = None,
     json: Json = False,
 ) -> None:
@@ -51,47 +47,62 @@ def run(
     they are [bold]simulated[/bold] from the means in the file. Settings in the file (delta, algorithm, evidence,
     budget, seed) hold unless an option says otherwise.
     """
-    check_picture(plot)
+    check_pictures(plot)
     options = {"algorithm": algorithm, "evidence": evidence, "delta": delta, "budget": budget, "seed": seed}
+    more: dict[str, Any] | None = None
     path = Path(problem)
-    if (file := measured_file(path)) is not None:
+    if (file := _measured(path)) is not None:
         from paretoguard.cli.race import drive as race
 
         result, interrupted, more = race(file, path, options, jobs=jobs, batch=batch, name=name, storage=storage)
-        _show(result, plot, json, _told(path, result, more, name, storage), more)
+        first, said = "", _said(path, result, more, name, storage)
     else:
         if (jobs, batch, name, storage) != (1, None, None, None):
             raise fail("--jobs, --batch, --name and --storage are for arms that are measured; these are simulated")
         given = find(problem)
-        result, interrupted = _run(given, options)
-        _show(result, plot, json, [], None, f"Simulated: measurements are drawn from the means in {given.origin}.")
+        result, interrupted = _simulated(given, options)
+        first, said = f"Simulated: measurements are drawn from the means in {given.origin}.", []
+    if json:
+        print_json(result.to_dict() | ({"race": more} if more is not None else {}))
+    else:
+        _print(result, first, said)
+    if plot is not None:
+        result.plot(plot)
+        remarks().print(f"picture: {plot}", soft_wrap=True)
     if interrupted:
         raise typer.Exit(INTERRUPTED)
     if any(verdict.status == "undecided" for verdict in result.verdicts.values()):
         raise typer.Exit(UNDECIDED)
 
 
-def _run(given: Given, options: dict[str, Any]) -> "tuple[Result, bool]":
-    """Drive one trial to its end, or until Ctrl-C."""
+def _measured(path: Path) -> "ProblemFile | None":
+    """Return the problem file at this path if it says how arms are measured, else None."""
+    from paretoguard.files import problem_file
+
+    file = problem_file.load(path) if path.is_file() else None
+    return file if file is not None and file.is_measured else None
+
+
+def _simulated(given: Given, options: dict[str, Any]) -> "tuple[Result, bool]":
+    """Drive one trial to its end, or until Ctrl-C; return its result, and whether it was interrupted."""
     import paretoguard as pg
-    from paretoguard.cli.console import remarks
     from paretoguard.cli.live import drive
 
     chosen = {**given.settings, **{name: value for name, value in options.items() if value is not None}}
     trial = pg.Trial(given.instance.problem, **chosen)
     sample = pg.sampler(given.instance, seed=chosen.get("seed", 0))
-    console = remarks()
+    console, interrupted = remarks(), False
     for note in given.instance.problem.notes:
         console.print(f"note: {note}")
     try:
         drive(trial, sample, console)
     except KeyboardInterrupt:
-        return trial.result(simulated=True), True
-    return trial.result(simulated=True), False
+        interrupted = True
+    return trial.result(simulated=True), interrupted
 
 
-def _told(path: Path, result: "Result", more: dict[str, Any], name: str | None, storage: str | None) -> list[str]:
-    """What there is to say of a race beside its result."""
+def _said(path: Path, result: "Result", more: dict[str, Any], name: str | None, storage: str | None) -> list[str]:
+    """Return what there is to say of a race beside its result."""
     said = []
     if "rows" in more:
         share = more["drawn"] / more["rows"]
@@ -109,21 +120,12 @@ def _told(path: Path, result: "Result", more: dict[str, Any], name: str | None, 
     return said
 
 
-def _show(
-    result: "Result", plot: Path | None, json: bool, said: list[str], more: dict[str, Any] | None, first: str = ""
-) -> None:
-    from paretoguard.cli.console import answers, print_json, remarks
-    from paretoguard.cli.verdicts import print_result
+def _print(result: "Result", first: str, said: list[str]) -> None:
+    from paretoguard.cli.layout import print_result
 
-    if json:
-        print_json(result.to_dict() | ({"race": more} if more is not None else {}))
-    else:
-        console = answers()
-        if first:
-            console.print(first)
-        print_result(console, result)
-        for line in said:
-            console.print(line, soft_wrap=True)
-    if plot is not None:
-        result.plot(plot)
-        remarks().print(f"picture: {plot}", soft_wrap=True)
+    console = answers()
+    if first:
+        console.print(first)
+    print_result(console, result)
+    for line in said:
+        console.print(line, soft_wrap=True)

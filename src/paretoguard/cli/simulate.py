@@ -2,27 +2,14 @@
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from paretoguard.cli.exits import INTERRUPTED
-from paretoguard.cli.inputs import check_picture, check_writable, find, items, numbers, shared
-from paretoguard.cli.options import (
-    Algorithms,
-    Batch,
-    Budget,
-    Csv,
-    Deltas,
-    Evidences,
-    Json,
-    Out,
-    Plot,
-    Runs,
-    Seed,
-    Threads,
-    TracePicture,
-)
+from paretoguard.cli.console import INTERRUPTED, answers, print_json, remarks
+from paretoguard.cli.inputs import check_pictures, check_writable, find, items, shared
+from paretoguard.cli.options import EVIDENCE, Algorithms, Batch, Budget, Json, Plot, Runs, Seed, Threads, option
+from paretoguard.errors import SettingsError
 
 if TYPE_CHECKING:
     from paretoguard.simulation.study import Study
@@ -42,17 +29,30 @@ def simulate(
         list[str], typer.Argument(metavar="FILE|NAME", help="Problem files with means, or names of instances.")
     ],
     algorithm: Algorithms = None,
-    evidence: Evidences = None,
-    delta: Deltas = None,
+    evidence: Annotated[
+        list[str] | None,
+        option(
+            "NAME",
+            "When to believe a claim: certified, practical, lil, hanson-wright, theorem; as above.",
+            "the file's, else practical",
+            words=EVIDENCE,
+        ),
+    ] = None,
+    delta: Annotated[
+        list[str] | None, option("P", "Accepted probability of a wrong claim; as above.", "the file's, else 0.1")
+    ] = None,
     runs: Runs = 500,
     seed: Seed = None,
     budget: Budget = None,
     threads: Threads = None,
     batch: Batch = 1,
-    out: Out = None,
-    csv: Csv = None,
+    out: Annotated[Path | None, option("FILE", "Save the study (.npz), for pg.Study.load.")] = None,
+    csv: Annotated[Path | None, option("FILE", "Save the records, one line per run.")] = None,
     plot: Plot = None,
-    trace: TracePicture = None,
+    trace: Annotated[
+        Path | None,
+        option("FILE", "Draw the first run of each kind, sample by sample, into this file (.png, .svg or .pdf)."),
+    ] = None,
     json: Json = False,
 ) -> None:
     """Simulate many runs: what would a design cost, and how often is it wrong?
@@ -60,23 +60,32 @@ def simulate(
     Run number r sees the same measurements whatever the algorithm. Settings in a file (delta, algorithm, evidence,
     budget, seed) hold unless an option says otherwise.
     """
+    import paretoguard as pg
+    from paretoguard.cli.live import compiling
     from paretoguard.trial.registry import DEFAULT_ALGORITHM
 
     check_writable(out, csv)
-    check_picture(plot)
-    check_picture(trace)
-    found = [find(text) for text in problems]
-    study, interrupted = _simulate(
-        [one.instance for one in found],
-        algorithms=items(algorithm or [shared(found, "algorithm", DEFAULT_ALGORITHM)]),
-        evidence=items(evidence or [shared(found, "evidence", "practical")]),
-        delta=numbers(delta or [str(shared(found, "delta", 0.1))], "delta"),
-        runs=runs,
-        seed=seed if seed is not None else shared(found, "seed", 0),
-        budget=budget if budget is not None else shared(found, "budget", None),
-        threads=threads,
-        batch=batch,
-    )
+    check_pictures(plot, trace)
+    found, interrupted = [find(text) for text in problems], False
+    algorithms = items(algorithm or [shared(found, "algorithm", DEFAULT_ALGORITHM)])
+    kinds = items(evidence or [shared(found, "evidence", "practical")])
+    deltas = _numbers(delta or [str(shared(found, "delta", 0.1))])
+    try:
+        with compiling(remarks()):
+            study = pg.simulate(
+                [one.instance for one in found],
+                algorithms=algorithms,
+                evidence=kinds,
+                delta=deltas,
+                runs=runs,
+                seed=shared(found, "seed", 0, seed),
+                budget=shared(found, "budget", None, budget),
+                threads=threads,
+                batch=batch,
+            )
+    except pg.Interrupted as interruption:
+        study, interrupted = interruption.study, True
+        remarks().print("interrupted: these are the runs that had finished")
     _show(study, interrupted, json)
     _save(study, out, csv, plot)
     _draw_trace(study, trace)
@@ -84,63 +93,44 @@ def simulate(
         raise typer.Exit(INTERRUPTED)
 
 
-def _simulate(instances: Sequence[Any], **settings: Any) -> "tuple[Study, bool]":
-    """The study, and whether Ctrl-C cut it short."""
-    import paretoguard as pg
-    from paretoguard.cli.console import remarks
-    from paretoguard.cli.live import compiling
-
+def _numbers(deltas: Sequence[str]) -> list[float]:
     try:
-        with compiling(remarks()):
-            return pg.simulate(instances, **settings), False
-    except pg.Interrupted as interruption:
-        return interruption.study, True
+        return [float(item) for item in items(deltas)]
+    except ValueError:
+        raise SettingsError(f"--delta is {', '.join(deltas)!r}; expected numbers such as 0.1 or 0.1,0.05") from None
 
 
 def _show(study: "Study", interrupted: bool, json: bool) -> None:
-    from paretoguard.cli.console import answers, print_json, remarks
-    from paretoguard.cli.studies import print_study
-
-    if interrupted:
-        remarks().print("interrupted: these are the runs that had finished")
-    if json:
-        head = {**study.design._asdict(), "runs": len(study.records), "interrupted": interrupted}
-        print_json({**head, "summary": study.summary(), "assumptions": _assumptions(study)})
-    else:
-        print_study(answers(), study)
-
-
-def _assumptions(study: "Study") -> dict[str, dict[str, tuple[str, ...]]]:
-    """What each label in the summary rests on, by instance and evidence."""
+    from paretoguard.cli.layout import print_study
     from paretoguard.trial import promises
 
-    stated: dict[str, dict[str, tuple[str, ...]]] = {}
+    if not json:
+        print_study(answers(), study)
+        return
+    assumptions: dict[str, dict[str, tuple[str, ...]]] = {}  # of each label in the summary, by instance and evidence
     for cell in study.cells:
         name, _, evidence, _ = cell.labels
-        stated.setdefault(name, {})[evidence] = promises.assumptions(cell.instance.problem, cell.evidence)
-    return stated
+        assumptions.setdefault(name, {})[evidence] = promises.assumptions(cell.instance.problem, cell.evidence)
+    head = {**study.design._asdict(), "runs": len(study.records), "interrupted": interrupted}
+    print_json({**head, "summary": study.summary(), "assumptions": assumptions})
 
 
 def _save(study: "Study", out: Path | None, csv: Path | None, plot: Path | None) -> None:
-    from paretoguard.cli.console import remarks
-
-    console = remarks()
-    if out is not None:
-        study.save(out)
-        console.print(f"study: {out}", soft_wrap=True)
-    if csv is not None:
-        study.to_csv(csv)
-        console.print(f"records: {csv}", soft_wrap=True)
-    if plot is not None and len(study.records):
-        study.plot(plot)
-        console.print(f"picture: {plot}", soft_wrap=True)
+    drawn = plot if len(study.records) else None
+    for what, path, write in (
+        ("study", out, study.save),
+        ("records", csv, study.to_csv),
+        ("picture", drawn, study.plot),
+    ):
+        if path is not None:
+            write(path)
+            remarks().print(f"{what}: {path}", soft_wrap=True)
 
 
 def _draw_trace(study: "Study", path: Path | None) -> None:
     """Draw run 0 of each kind; of an interrupted study, of those in which it had finished."""
     if path is None or not (study.records["run"] == 0).any():
         return
-    from paretoguard.cli.console import remarks
     from paretoguard.cli.live import compiling
     from paretoguard.pictures.run import draw_traces
 

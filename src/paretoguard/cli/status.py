@@ -4,13 +4,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from paretoguard.cli.exits import fail
-from paretoguard.cli.options import Json
-from paretoguard.cli.storage import NameOrFile, Place, address, checked_hash, ledgers, moment, named, shown
+from paretoguard.cli.console import answers, fail, print_json
+from paretoguard.cli.inputs import address, as_values, checked_hash, ledgers, located, moment
+from paretoguard.cli.options import Json, NameOrFile, Place, option
 
 if TYPE_CHECKING:
-    from paretoguard.experiment.audit import Audit
-    from paretoguard.experiment.experiment import Experiment, Status
     from paretoguard.experiment.storage import Storage
 
 EXAMPLES = """[bold]Examples[/bold]
@@ -33,26 +31,21 @@ _COLUMNS = ("name", "state", "results", "waiting", "retracted", "events", _LAST)
 def status(
     what: NameOrFile,
     verify: Annotated[bool, typer.Option("--verify", help="Check the ledger and recompute the claims.")] = False,
-    expect: Annotated[
-        str | None, typer.Option(metavar="HASH", help="With --verify: a hash that was written down before.")
-    ] = None,
+    expect: Annotated[str | None, option("HASH", "With --verify: a hash that was written down before.")] = None,
     storage: Place = None,
     json: Json = False,
 ) -> None:
     """Show what is certain so far, what is still open, and where the ledger stands."""
-    from paretoguard.cli.console import answers, print_json, remarks
-    from paretoguard.cli.live import compiling
-    from paretoguard.cli.verdicts import print_result
+    from paretoguard.cli.layout import print_result
+    from paretoguard.experiment.audit import glance, verify as audited
     from paretoguard.experiment.labels import CHANGED
-    from paretoguard.race.ledger import latest
 
     if expect is not None and not verify:
         raise fail("--expect is checked by --verify only; give both")
     expected = checked_hash(expect)
-    name, storage, is_race = named(what, storage)
-    with compiling(remarks()), ledgers(storage) as place:
-        name = latest(name, place) if is_race else name
-        audit, experiment = _read(place, name, verify, expected)
+    with located(what, storage) as (name, place):
+        # on a copy, so that everything shown is of one moment
+        audit, experiment = audited(name, place, expected) if verify else glance(name, place)
         looked = None if experiment is None else (experiment.result(), experiment.status())
     found = None if audit is None else audit._asdict()
     if not json and audit is not None and not audit.whole:
@@ -63,7 +56,7 @@ def status(
             print_json({"name": name, **({} if audit.whole else {"guarantee": CHANGED}), "audit": found})
         raise fail(audit.said)
     result, stand = looked
-    waiting = [shown(ticket) for ticket in experiment.pending()]
+    waiting = [as_values(ticket) for ticket in experiment.pending()]
     if json:
         print_json(
             {**stand._asdict(), "waiting": waiting, "result": result.to_dict()} | ({"audit": found} if found else {})
@@ -72,7 +65,8 @@ def status(
         screen = answers()
         print_result(screen, result)
         waits = f"; waiting for {stand.pending:,}" + (f" ({stand.partial:,} in part)" if stand.partial else "")
-        left = "".join(f"; {count:,} {what}" for what, count in _left_out(stand) if count)
+        left = f"; {stand.expired:,} expired without a result" if stand.expired else ""
+        left += f"; {stand.retracted:,} retracted" if stand.retracted else ""
         screen.print(f"results: {stand.samples:,}{waits if stand.pending else ''}{left}", soft_wrap=True)
         screen.print(f"ledger: {stand.sequence:,} events, hash {stand.hash}", soft_wrap=True)
         if audit is not None and audit.sound:
@@ -81,20 +75,8 @@ def status(
         raise fail(audit.said)
 
 
-def _left_out(stand: "Status") -> list[tuple[str, int]]:
-    return [("expired without a result", stand.expired), ("retracted", stand.retracted)]
-
-
-def _read(place: "Storage", name: str, verify: bool, expect: str | None) -> tuple["Audit | None", "Experiment | None"]:
-    """The audit; and the experiment at this moment, on a copy, so that all that is shown is of one moment."""
-    from paretoguard.experiment import audit
-
-    return audit.verify(name, place, expect) if verify else audit.glance(name, place)
-
-
 def list_(storage: Place = None, json: Json = False) -> None:
     """List the experiments in a database: results that count, tickets that wait, results that were retracted."""
-    from paretoguard.cli.console import answers, print_json
     from paretoguard.cli.layout import slim
     from paretoguard.experiment.storage import hidden
 
@@ -103,12 +85,11 @@ def list_(storage: Place = None, json: Json = False) -> None:
     if json:
         print_json({"experiments": rows})
     elif rows:
-        answers().print(
-            slim("Experiments", [{key.replace("_", " "): _cell(row, key) for key in _COLUMNS} for row in rows])
-        )
+        shown = [{key.replace("_", " "): _cell(row, key) for key in _COLUMNS} for row in rows]
+        answers().print(slim("Experiments", shown))
     else:
-        place_shown = hidden(address(storage))
-        answers().print(f"no experiments in {place_shown}; begin one with paretoguard create FILE", soft_wrap=True)
+        where = hidden(address(storage))
+        answers().print(f"no experiments in {where}; begin one with paretoguard create FILE", soft_wrap=True)
 
 
 def _cell(row: dict[str, Any], key: str) -> str:
@@ -118,7 +99,7 @@ def _cell(row: dict[str, Any], key: str) -> str:
 
 
 def _row(place: "Storage", name: str) -> dict[str, Any]:
-    """Where one ledger stands; or what is wrong with it, which must not hide the others."""
+    """Return where one ledger stands; or what is wrong with it, which must not hide the others."""
     from paretoguard.errors import LedgerError, ParetoguardError
     from paretoguard.experiment.events import first_break
     from paretoguard.experiment.keys import check_keys

@@ -1,19 +1,16 @@
 """Beyond the paper: samples of every algorithm with every evidence, and their ratio to the e-cPSI lower bound."""
 
 import math
-from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Any
 
-from paretoguard.papers.outcome import Effort, Line, Outcome, as_written
+from paretoguard.papers.outcome import Effort, Line, Outcome, Rows, as_written, summary_rows, timing_rows
 from paretoguard.papers.pictures import draw_ratios
-from paretoguard.papers.studies import summary_rows, timing_rows
 from paretoguard.problem import Instance
 from paretoguard.simulation.instances import load
 from paretoguard.simulation.study import simulate
 from paretoguard.theory.bounds import lower_bound
 
-TITLE = "Every algorithm and evidence, against the lower bound"
 INSTANCES = [
     "two-stage-gap", "explainability", "racing-5", "racing-10", "simplex", "ordered", "cube", "covboost", "secukinumab",
     "random",
@@ -26,8 +23,11 @@ BUDGET = 20_000_000  # a rare run never ends: after a misjudgement only a tie ma
 FOR_GAUSSIAN = "hanson-wright"  # the evidence that Bernoulli instances go without
 
 
-def reproduce(effort: Effort) -> Outcome:
-    """All named instances; Game-cPSI where K d is at most 15. The ratio takes the median, which no budget changes."""
+def bounds(effort: Effort) -> Outcome:
+    """Return the samples on all named instances, of Game-cPSI where K d is at most 15.
+
+    The ratio takes the median, which no budget changes.
+    """
     rows: list[dict[str, Any]] = []
     timing: list[dict[str, Any]] = []
     for name in effort.first(INSTANCES):
@@ -44,7 +44,7 @@ def reproduce(effort: Effort) -> Outcome:
 
 
 def settings(instance: Instance, effort: Effort) -> list[dict[str, Any]]:
-    """Which algorithms with which evidence, and how many runs."""
+    """Return which algorithms to simulate with which evidence, and how many runs."""
     found = [
         {"algorithms": effort.first(ALGORITHMS), "evidence": evidence, "runs": effort.runs(RUNS[evidence])}
         for evidence in effort.first(list(RUNS))
@@ -55,8 +55,8 @@ def settings(instance: Instance, effort: Effort) -> list[dict[str, Any]]:
     return found
 
 
-def lines(rows: Sequence[Mapping[str, Any]]) -> list[Line]:
-    """The range of the ratio for e-cAPE, `pitfall` and Game-cPSI; and how often none of the paper beats e-cAPE."""
+def lines(rows: Rows) -> list[Line]:
+    """Return the range of the ratio for three algorithms, and how often none of the paper beats e-cAPE."""
     found = []
     kinds = dict.fromkeys((row["algorithm"], row["evidence"]) for row in rows)
     for name in ("e-cape", OURS, "game-cpsi"):
@@ -77,8 +77,8 @@ def lines(rows: Sequence[Mapping[str, Any]]) -> list[Line]:
     return found
 
 
-def _fewer(rows: Sequence[Mapping[str, Any]], name: str) -> list[str]:
-    """Algorithms of the paper that need clearly fewer samples than e-cAPE with `practical` evidence."""
+def _fewer(rows: Rows, name: str) -> list[str]:
+    """Return the algorithms of the paper that need clearly fewer samples than e-cAPE with `practical` evidence."""
     here = {row["algorithm"]: row for row in rows if row["instance"] == name and row["evidence"] == "practical"}
     ours = here["e-cape"]
     return [

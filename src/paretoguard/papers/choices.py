@@ -10,18 +10,14 @@ import numpy as np
 
 from paretoguard.engine.arrays import ProblemArrays
 from paretoguard.evidence.practical import Practical, PracticalLevels
-from paretoguard.papers.outcome import Effort, Line, Outcome, as_written
+from paretoguard.papers.outcome import Effort, Line, Outcome, Rows, as_written, summary_rows, timing_rows
 from paretoguard.papers.pictures import draw_choices
-from paretoguard.papers.studies import summary_rows, timing_rows
 from paretoguard.problem import Instance, Problem
 from paretoguard.problem.noise import Gaussian
 from paretoguard.simulation.instances import load
 from paretoguard.simulation.study import Study, simulate
 
-TITLE = "The paper's open points: which change the conclusions?"
-INSTANCES = [
-    "two-stage-gap", "racing-5", "simplex", "ordered", "cube", "covboost", "secukinumab",
-]  # fmt: skip
+INSTANCES = ["two-stage-gap", "racing-5", "simplex", "ordered", "cube", "covboost", "secukinumab"]
 DELTA, RUNS, BUDGET = 0.1, 60, 10_000_000
 AS_DECIDED = "as decided"
 MEANING = {
@@ -38,63 +34,62 @@ FAR = 1000.0  # standard deviations
 
 @dataclass(frozen=True)
 class Wider(Practical):
-    """`practical` with g = factor f: sigma_u^2 = factor asks for just as much."""
+    """`practical` with g = factor f, which is the same as sigma_u^2 = factor."""
 
     factor: float = 1.0
     name: ClassVar[str] = "practical-wider"
 
     def fit(self, delta: float, problem: ProblemArrays) -> PracticalLevels:
-        """The thresholds for one problem and one delta."""
         return super().fit(delta, problem)._replace(sigma_u=math.sqrt(self.factor))
 
 
-def reproduce(effort: Effort) -> Outcome:
-    """e-cAPE and two-stage for every choice on every instance."""
+def choices(effort: Effort) -> Outcome:
+    """Return the samples of e-cAPE and of two-stage for every choice on every instance."""
     rows: list[dict[str, Any]] = []
     timing: list[dict[str, Any]] = []
     for name in effort.first(INSTANCES):
         effort.say(name)
         instance = load(name)
-        choices = _choices(instance)
         done: dict[Any, Study] = {}
-        for choice, settings in choices.items():
+        for choice, settings in _simulations(instance).items():
             for one in settings:
                 if _kind(one) not in done:  # most choices leave e-cAPE as it is
-                    more: dict[str, Any] = {"runs": effort.runs(RUNS), "budget": BUDGET, "threads": effort.threads}
-                    done[_kind(one)] = simulate(**one, **more)
-                    timing += [{"choice": choice, **row} for row in timing_rows(done[_kind(one)])]
-            found = [done[_kind(one)] for one in settings]
-            rows.append({"instance": name, "choice": choice, **_costs([summary_rows(study)[0] for study in found])})
+                    study = simulate(**one, runs=effort.runs(RUNS), budget=BUDGET, threads=effort.threads)
+                    done[_kind(one)] = study
+                    timing += [{"choice": choice, **row} for row in timing_rows(study)]
+            found = [summary_rows(done[_kind(one)])[0] for one in settings]
+            rows.append({"instance": name, "choice": choice, **_costs(found)})
     rows = as_written(rows)
     return Outcome(rows, lines(rows), partial(draw_choices, rows), timing)
 
 
-def _choices(instance: Instance) -> dict[str, list[dict[str, Any]]]:
-    """What to simulate for each choice: e-cAPE first, then two-stage in one or two parts."""
+def _simulations(instance: Instance) -> dict[str, list[dict[str, Any]]]:
+    """Return what to simulate for each choice: e-cAPE first, then two-stage in one or two parts."""
 
     def both(on: Instance = instance, **more: Any) -> list[dict[str, Any]]:
         return [{"instance": on, "algorithms": name, "delta": DELTA, **more} for name in ("e-cape", "two-stage")]
 
     first, second = both()
+    reversed_arms = _with_arms(instance, range(len(instance.means))[::-1], f"{instance.name}, reversed")
     alone = [{**second, "instance": part} for part in (incomparable(instance), feasible_alone(instance))]
     return {
         AS_DECIDED: [first, second],
         "split": [first, {**second, "delta": DELTA / 2}],
         "fresh": [first, *alone],
         "form": [first, {**second, "algorithms": "two-stage:form=e-cape"}],
-        "ties": both(_reversed(instance)),
+        "ties": both(reversed_arms),
         "g = 4f": both(evidence=Wider(factor=4.0)),
         "g = 10f": both(evidence=Wider(factor=10.0)),
     }
 
 
 def _kind(settings: Mapping[str, Any]) -> tuple[Any, ...]:
-    """What tells one simulation from another."""
+    """Return what tells a simulation from the others."""
     return settings["instance"].name, settings["algorithms"], settings["delta"], settings.get("evidence")
 
 
-def _costs(found: Sequence[Mapping[str, Any]]) -> dict[str, float]:
-    """Mean samples of both, their ratio, and twice its standard error."""
+def _costs(found: Rows) -> dict[str, float]:
+    """Return the mean samples of both, their ratio, and twice its standard error."""
     e_cape, *stages = found
     two_stage = sum(row["mean"] for row in stages)
     ratio = two_stage / e_cape["mean"]
@@ -104,27 +99,23 @@ def _costs(found: Sequence[Mapping[str, Any]]) -> dict[str, float]:
     return {"runs": e_cape["runs"], **costs, "undecided": max(row["undecided"] for row in found)}
 
 
-def _changed(instance: Instance, arms: Sequence[int], name: str, **fields: Any) -> Instance:
-    """The same problem with these arms, in this order."""
+def _with_arms(instance: Instance, arms: Sequence[int], name: str, **fields: Any) -> Instance:
+    """Return the same problem with these arms, in this order."""
     problem = instance.problem
-    settings = {"noise": problem.noise, "constraints": problem.constraint_texts, "dependence": problem.dependence}
-    settings |= fields
-    changed = Problem(problem.objectives, arms=[problem.arms[i] for i in arms], name=name, **settings)  # type: ignore[arg-type]
+    settings: dict[str, Any] = {"constraints": problem.constraint_texts, "dependence": problem.dependence, **fields}
+    chosen = [problem.arms[i] for i in arms]
+    changed = Problem(problem.objectives, arms=chosen, name=name, noise=problem.noise, **settings)
     return Instance(changed, instance.means[list(arms)])
 
 
-def _reversed(instance: Instance) -> Instance:
-    return _changed(instance, range(len(instance.problem.arms))[::-1], f"{instance.name}, reversed")
-
-
 def feasible_alone(instance: Instance) -> Instance:
-    """What stage 2 has to do, without the samples of stage 1."""
+    """Return what stage 2 has to do, without the samples of stage 1."""
     feasible = np.flatnonzero(instance.truth().is_feasible).tolist()
-    return _changed(instance, feasible, f"{instance.name}, feasible arms", constraints=())
+    return _with_arms(instance, feasible, f"{instance.name}, feasible arms", constraints=())
 
 
 def incomparable(instance: Instance) -> Instance:
-    """What stage 1 has to do: two more objectives, in which every arm is far from all others, leave stage 2 nothing."""
+    """Return what stage 1 has to do: two more objectives, in which all arms are far apart, leave stage 2 nothing."""
     problem = instance.problem
     places = FAR * np.arange(len(problem.arms))
     changed = Problem(
@@ -138,8 +129,8 @@ def incomparable(instance: Instance) -> Instance:
     return Instance(changed, np.column_stack([instance.means, places, -places]))
 
 
-def lines(rows: Sequence[Mapping[str, Any]]) -> list[Line]:
-    """For each choice, the range of the ratio and the instances on which it turns the order."""
+def lines(rows: Rows) -> list[Line]:
+    """Return for each choice the range of the ratio and the instances on which it turns the order."""
     side = {(row["instance"], row["choice"]): _side(row) for row in rows}
     found = []
     for choice in dict.fromkeys(row["choice"] for row in rows):
@@ -154,5 +145,5 @@ def lines(rows: Sequence[Mapping[str, Any]]) -> list[Line]:
 
 
 def _side(row: Mapping[str, Any]) -> int:
-    """1 where e-cAPE needs fewer, -1 where two-stage does, 0 where that cannot be told."""
+    """Return 1 where e-cAPE needs fewer, -1 where two-stage does, 0 where that is not clear."""
     return int(np.sign(row["ratio"] - 1.0)) if abs(row["ratio"] - 1.0) > row["error"] else 0

@@ -11,16 +11,15 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from paretoguard.errors import FileError
-from paretoguard.papers import NAMES, script
-from paretoguard.papers.outcome import Outcome, read, write
-from paretoguard.papers.studies import runtimes
+from paretoguard.papers import NAMES, TITLES
+from paretoguard.papers.outcome import Outcome, read, runtimes, write
 
 TIMES = "all.timing.csv"
 START, END = "<!-- results -->\n", "<!-- end -->"
 
 
 def keep(name: str, outcome: Outcome, folder: Path, seconds: float) -> list[Path]:
-    """Write the data, the comparison, the pictures and the times of a result."""
+    """Write the data, the comparison, the pictures and the times of a result; return their paths."""
     folder.mkdir(parents=True, exist_ok=True)
     names = [f"{name}{suffix}" for suffix in (".csv", ".comparison.csv", ".svg", ".png", ".timing.csv")]
     with TemporaryDirectory(dir=folder, prefix=".") as beside:  # all or none: Ctrl-C leaves the files of one run
@@ -32,28 +31,30 @@ def keep(name: str, outcome: Outcome, folder: Path, seconds: float) -> list[Path
         write(outcome.timing, files[4])
         for file in files:
             file.replace(folder / file.name)
-    _keep_seconds(name, seconds, folder / TIMES)
+    taken = (_seconds(folder) if (folder / TIMES).exists() else {}) | {name: seconds}
+    write([{"result": one, "seconds": taken[one]} for one in NAMES if one in taken], folder / TIMES)
     return [folder / one for one in names]
 
 
-def _keep_seconds(name: str, seconds: float, path: Path) -> None:
-    taken = {row["result"]: float(row["seconds"]) for row in read(path)} if path.exists() else {}
-    taken[name] = seconds
-    write([{"result": one, "seconds": taken[one]} for one in NAMES if one in taken], path)
+def _seconds(folder: Path) -> dict[str, float]:
+    return {row["result"]: float(row["seconds"]) for row in read(folder / TIMES)}
 
 
 def is_page(path: Path) -> bool:
-    """Is this the page of a folder of results?"""
     return path.is_file() and START in path.read_text(encoding="utf-8")
 
 
 def fill(page: str, folder: Path) -> str:
-    """The page with its tables replaced by what the folder holds."""
+    """Return the page with its tables replaced by what the folder holds."""
     before, start, rest = page.partition(START)
     _, end, after = rest.partition(END)
     if not start or not end:
         raise FileError(f"the page has no place for results: expected {START.strip()} and then {END}")
-    parts = [_comparisons(folder), _runtimes(folder), _makings(folder), _pictures()]
+    pictures = (
+        f"## {name}\n{title if title.endswith('?') else f'{title}.'}\n\n![{title}]({name}.png)"
+        for name, title in TITLES.items()
+    )
+    parts = [_comparisons(folder), _runtimes(folder), _makings(folder), *pictures]
     return before + start + "\n\n".join(parts) + "\n" + end + after
 
 
@@ -68,35 +69,20 @@ def _comparisons(folder: Path) -> str:
 
 
 def _runtimes(folder: Path) -> str:
-    """Table 2 of the paper."""
     rows = runtimes(row for name in NAMES for row in read(folder / f"{name}.timing.csv"))
     title = "Table 2 of the paper: CPU time of a run (another machine, and mostly other means)."
     return f"{title}\n\n" + _table(list(rows[0]), [list(row.values()) for row in rows])
 
 
 def _makings(folder: Path) -> str:
-    """How each result was made, and how long that took."""
-    seconds = {row["result"]: float(row["seconds"]) for row in read(folder / TIMES)}
-    cells = [
-        [f"`paretoguard paper {name}`", _runs(name, folder), "0", f"{seconds[name]:.0f}", _links(name)]
-        for name in NAMES
-    ]
+    """Return the table of how each result was made, and how long that took."""
+    seconds, cells = _seconds(folder), []
+    kinds = {"data": ".csv", "comparison": ".comparison.csv", "times": ".timing.csv", "picture": ".svg"}
+    for name in NAMES:
+        links = " · ".join(f"[{word}]({name}{suffix})" for word, suffix in kinds.items())
+        cells.append([f"`paretoguard paper {name}`", _runs(name, folder), "0", f"{seconds[name]:.0f}", links])
     cells.append(["`paretoguard paper --all`", "", "0", f"{sum(seconds[name] for name in NAMES):.0f}", ""])
     return _table(["command", "runs of each kind", "seed", "seconds", "data"], cells)
-
-
-def _links(name: str) -> str:
-    kinds = {"data": ".csv", "comparison": ".comparison.csv", "times": ".timing.csv", "picture": ".svg"}
-    return " · ".join(f"[{word}]({name}{suffix})" for word, suffix in kinds.items())
-
-
-def _pictures() -> str:
-    titles = {name: script(name).TITLE for name in NAMES}
-    return "\n\n".join(f"## {name}\n{_sentence(title)}\n\n![{title}]({name}.png)" for name, title in titles.items())
-
-
-def _sentence(title: str) -> str:
-    return title if title.endswith("?") else f"{title}."
 
 
 def _table(heads: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
@@ -116,12 +102,7 @@ def _runs(name: str, folder: Path) -> str:
     return f"{counts[0]:,}" if len(counts) == 1 else f"{counts[0]:,} to {counts[-1]:,}"
 
 
-def main() -> None:
-    """Fill the page of the folder given."""
-    folder = Path(sys.argv[1])
-    page = folder / "README.md"
-    page.write_text(fill(page.read_text(encoding="utf-8"), folder), encoding="utf-8")
-
-
 if __name__ == "__main__":
-    main()
+    place = Path(sys.argv[1])
+    readme = place / "README.md"
+    readme.write_text(fill(readme.read_text(encoding="utf-8"), place), encoding="utf-8")

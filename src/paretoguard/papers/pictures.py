@@ -5,6 +5,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from paretoguard.papers.outcome import Rows
 from paretoguard.pictures.canvas import figure_for, look, save
 from paretoguard.pictures.front import settled
 from paretoguard.pictures.instance_map import draw_plane, draw_solid, write_names
@@ -29,10 +30,10 @@ CAPTION = (
 
 
 def draw_trials(study: Study, note: str, path: Path) -> "Figure":
-    """For each instance: where its arms are, and the samples that each kind of run took; a note below."""
+    """Draw for each instance where its arms are, and the samples that each kind of run took; a note below."""
     instances = {cell.instance.name: cell.instance for cell in study.cells}
     rows = rows_by_instance(study)
-    heights = [_height(instances[name]) for name in rows]
+    heights = [3.2 * max(1.0, 0.95 * len(_planes(instances[name]))) for name in rows]
     with look():
         figure = figure_for(None, 9.6, 0.75 + sum(heights))
         grid = figure.add_gridspec(len(rows), 2, width_ratios=[4, 5], height_ratios=heights)
@@ -49,40 +50,30 @@ def draw_trials(study: Study, note: str, path: Path) -> "Figure":
 
 
 def _planes(instance: Instance) -> list[tuple[str, str]]:
-    """Pairs of objectives to show: the first against each other, but none of a solid with few arms."""
+    """Return the pairs of objectives to show: the first against each other, but none of a solid with few arms."""
     first, *others = instance.problem.objectives
     return [] if len(others) == 2 and len(instance.means) <= MOST_ARMS else [(first, other) for other in others]
 
 
-def _height(instance: Instance) -> float:
-    return 3.2 * max(1.0, 0.95 * len(_planes(instance)))
-
-
 def _draw_maps(figure: "Figure", place: Any, instance: Instance) -> list[Any]:
-    """The instance; gives what writes its words once the layout is settled."""
+    """Draw the instance; return the functions that write its words once the layout is settled."""
     planes = _planes(instance)
-    title: dict[str, Any] = {
-        "label": instance.name,
-        "loc": "left",
-        "fontsize": 10,
-        "fontweight": "bold",
-        "parse_math": False,
-    }
+    title: dict[str, Any] = {"loc": "left", "fontsize": 10, "fontweight": "bold", "parse_math": False}
     if not planes:
         axes = figure.add_subplot(place, projection="3d")
-        axes.set_title(**title)
+        axes.set_title(instance.name, **title)
         return [partial(write_names, draw_solid(axes, instance))]
     writers, grid = [], place.subgridspec(len(planes), 1)
     for row, pair in enumerate(planes):
         axes = figure.add_subplot(grid[row])
         if row == 0:
-            axes.set_title(**title)
+            axes.set_title(instance.name, **title)
         writers.append(partial(write_words, draw_plane(axes, instance, pair), instance.problem))
     return writers
 
 
 def draw_growth(epsilons: Sequence[float], costs: Mapping[str, Sequence[float]], path: Path) -> "Figure":
-    """Mean samples against eps, and the predicted line of slope -2."""
+    """Draw mean samples against eps, and the predicted line of slope -2."""
     with look():
         figure = figure_for(None, 6.4, 4.2)
         axes = figure.subplots()
@@ -102,14 +93,14 @@ def draw_growth(epsilons: Sequence[float], costs: Mapping[str, Sequence[float]],
     return figure
 
 
-def draw_ratios(rows: Sequence[Mapping[str, Any]], path: Path) -> "Figure":
-    """Samples over the lower bound: a panel for each evidence, a mark for each algorithm."""
+def draw_ratios(rows: Rows, path: Path) -> "Figure":
+    """Draw samples over the lower bound: a panel for each evidence, a mark for each algorithm."""
     xlabel = "median samples over T log(1/δ), where T is the lower bound of e-cPSI"
     return _draw_dots(rows, "evidence", "algorithm", "ratio", path, xlabel=xlabel)
 
 
-def draw_choices(rows: Sequence[Mapping[str, Any]], path: Path) -> "Figure":
-    """Two-stage over e-cAPE for each choice: on which side of 1?"""
+def draw_choices(rows: Rows, path: Path) -> "Figure":
+    """Draw samples of two-stage over those of e-cAPE for each choice: on which side of 1?"""
     xlabel = (
         "samples of two-stage over those of e-cAPE, ± 2 standard errors; right of the line, e-cAPE needs fewer.\n"
         "split: two-stage at δ/2 a stage; fresh: stage 2 without stage 1's samples; form: e-cAPE's pulls in stage 2;\n"
@@ -121,8 +112,8 @@ def draw_choices(rows: Sequence[Mapping[str, Any]], path: Path) -> "Figure":
     return _draw_dots(shown, "all", "choice", "ratio", path, xlabel=xlabel)
 
 
-def draw_errors(rows: Sequence[Mapping[str, Any]], path: Path) -> "Figure":
-    """Error rates with their limits, over delta: below 1 is within it."""
+def draw_errors(rows: Rows, path: Path) -> "Figure":
+    """Draw error rates with their limits, over delta: below 1 is within delta."""
     shown = [
         {
             **row,
@@ -137,7 +128,7 @@ def draw_errors(rows: Sequence[Mapping[str, Any]], path: Path) -> "Figure":
 
 
 def _draw_dots(
-    rows: Sequence[Mapping[str, Any]],
+    rows: Rows,
     panel: str,
     series: str,
     value: str,
@@ -146,8 +137,8 @@ def _draw_dots(
     xlabel: str,
     log: bool = True,
 ) -> "Figure":
-    """A panel for each of one column, in it a row for each instance, in that a mark for each kind of the series."""
-    names, panels, kinds = (_names(rows, column) for column in ("instance", panel, series))
+    """Draw a panel for each value of one column, in it a row for each instance with a mark for each of the series."""
+    names, panels, kinds = (list(dict.fromkeys(row[column] for row in rows)) for column in ("instance", panel, series))
     with look():
         figure = figure_for(None, 2.2 + max(6.0, 1.6 * len(panels)), 1.3 + 0.55 * len(names))
         every: Any = figure.subplots(1, len(panels), sharex=True, sharey=True, squeeze=False)[0]
@@ -186,10 +177,6 @@ def _set_rows(axes: "Axes", names: Sequence[str], title: str, log: bool) -> None
     axes.set_axisbelow(True)
     axes.axvline(1.0, color=DARK, linewidth=0.9, linestyle="--", zorder=1)
     axes.set_ylim(-0.5, len(names) - 0.5)
-
-
-def _names(rows: Sequence[Mapping[str, Any]], column: str) -> list[str]:
-    return list(dict.fromkeys(row[column] for row in rows))
 
 
 def _style(place: int) -> dict[str, Any]:

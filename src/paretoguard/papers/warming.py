@@ -1,4 +1,4 @@
-"""Kernels compiled beside the simulations: compiling takes one core, for minutes where nothing is compiled yet.
+"""A process that compiles kernels beside the simulations: compiling takes one core for minutes.
 
 python -m paretoguard.papers.warming    two runs of every kind that `bounds` has, until stdin ends; keeps no numbers
 """
@@ -22,9 +22,9 @@ INSTANCE, RUNS = "two-stage-gap", 2  # kernels are the same for every instance; 
 
 @contextlib.contextmanager
 def warming(threads: int | None, say: Callable[[str], None]) -> Iterator[None]:
-    """While this lasts, another process compiles what the later results will need; machine code is shared on disk.
+    """Let another process compile what the later results will need; machine code is shared on disk.
 
-    Not where nothing is compiled or kept, nor with one thread or core: it would take what the results need.
+    It does not start where nothing is compiled or kept, nor with one thread or core, which the results need themselves.
     """
     if not COMPILED or cache_folder() is None or threads == 1 or (os.cpu_count() or 1) == 1:
         yield
@@ -42,7 +42,7 @@ def warming(threads: int | None, say: Callable[[str], None]) -> Iterator[None]:
 
 
 def main() -> None:
-    """What is needed first comes first: Game-cPSI, then all that the first results do not compile themselves."""
+    """Compile in the order of need: Game-cPSI, then all that the first results do not compile themselves."""
     instance = load(INSTANCE)
     kinds = bounds.settings(instance, Effort(most_runs=RUNS))
     game = [kind for kind in kinds if "evidence" not in kind]
@@ -52,16 +52,16 @@ def main() -> None:
         simulate(instance, delta=bounds.DELTA, budget=bounds.BUDGET, threads=1, **kind)
 
 
-def _end_with_parent() -> None:
-    """Nothing is ever written to stdin: when it ends, whoever started this is gone, killed perhaps."""
-    os.read(0, 1)  # not sys.stdin, whose lock would be in the way of a normal end
-    os._exit(0)
-
-
 def serve() -> None:
-    """`main`, for as long as somebody holds the other end of stdin."""
+    """Run `main` for as long as the other end of stdin is held."""
     threading.Thread(target=_end_with_parent, daemon=True).start()
     main()
+
+
+def _end_with_parent() -> None:
+    """Wait until stdin ends, to which nothing is ever written: the parent is gone, perhaps killed."""
+    os.read(0, 1)  # not sys.stdin, whose lock would be in the way of a normal end
+    os._exit(0)
 
 
 if __name__ == "__main__":
