@@ -10,7 +10,7 @@ seeds: it holds or breaks the same way each time.
 """
 
 import inspect
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -90,7 +90,7 @@ def outcomes(part: Part) -> Iterator[tuple[str, BrokenLawError | None]]:
             yield sentence(law), None
 
 
-def _raise_first(case: Any, laws: tuple[Callable[..., None], ...]) -> None:
+def _raise_first(case: Any, laws: Sequence[Callable[..., None]]) -> None:
     for law in laws:
         _try(law, case)
 
@@ -106,7 +106,7 @@ def _try(law: Callable[..., None], case: Any) -> None:
         raise BrokenLawError(f"{sentence(law)} Broken by {type(error).__name__}: {error}") from error
 
 
-def _case(part: Any) -> tuple[Any, tuple[Callable[..., None], ...]]:
+def _case(part: Any) -> tuple[Any, Sequence[Callable[..., None]]]:
     """The part beside usual ones, and the laws for it."""
     if isinstance(part, str):
         name = part.partition(":")[0]
