@@ -35,10 +35,10 @@ class Certified(Evidence):
         pair_bar = whole_bar - math.log(1.0 - several)
         if several > 0.0:
             self.most_together = min(MOST_TOGETHER, K - 1)
-            self.together_bars = {
-                size: whole_bar + math.log(math.comb(K - 1, size) * (self.most_together - 1) / (several * (K - 1)))
-                for size in range(2, self.most_together + 1)
-            }
+        self.together_bars = {
+            size: whole_bar + math.log(math.comb(K - 1, size) * (self.most_together - 1) / (several * (K - 1)))
+            for size in range(2, self.most_together + 1)
+        }
         self.rho = RHO if expected is None else max(1.0, expected / K / (pair_bar + 2.0))
         self.sets = _sets(units) if order == "arrival" else []
         self.below_bar, self.lead_bar, self.set_bar = pair_bar, pair_bar + math.log(d), math.inf
@@ -63,9 +63,8 @@ class Certified(Evidence):
 
     # --- one arm (sections 2 and 3) ---
     def is_feasible(self, arm: Moments) -> bool:
-        return not self.is_early(arm) and all(
-            self.row(arm, k, True) >= self.row_bar for k in range(len(self.units.rows))
-        )
+        rows = range(len(self.units.rows))
+        return not self.is_early(arm) and all(self.row(arm, k, True) >= self.row_bar for k in rows)
 
     def is_infeasible(self, arm: Moments) -> bool:
         """By the average over rows; of independent groups, averaged with the product of 1/2 + (a group's average)/2."""

@@ -28,7 +28,7 @@ def log_mean(values: Iterable[float]) -> float:
 
 
 def half_normal(z: float) -> float:
-    """Return z²/2 + log 2Φ(z): the one-sided mixture, its penalty still to go (section 2)."""
+    """Return z²/2 + log 2Φ(z): the one-sided mixture before its penalty (section 2)."""
     if z < 0.0:
         scaled = float(erfcx(-z * math.sqrt(0.5)))  # 2Φ(z) exp(z²/2)
         return math.log(scaled) if scaled > 0.0 else -math.inf
@@ -36,7 +36,7 @@ def half_normal(z: float) -> float:
 
 
 def lead(ahead: float, first: float, second: float) -> float:
-    """That one mean is above another, given by how much it is and both 1/q; penalties still to go (section 4)."""
+    """Return the e-value, before penalties, that a mean ahead by this much is larger, given both 1/q (section 4)."""
     if ahead <= 0.0:
         return -math.inf
     two_sided = 0.5 * ahead * ahead / (first + second)
@@ -60,7 +60,7 @@ def _hazard(z: float) -> float:
 
 
 def rates(first: int, n: int, second: int, m: int) -> float:
-    """That two rates differ: Beta mixtures of both arms over the likelihood at the pooled rate (section 4)."""
+    """Return the e-value that two rates differ: Beta mixtures over the likelihood at the pooled rate (section 4)."""
     total, both = first + second, n + m
     pooled = _times_log(total, total / both) + _times_log(both - total, (both - total) / both)
     return _mixture(first, n) + _mixture(second, m) - pooled

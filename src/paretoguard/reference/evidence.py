@@ -3,7 +3,6 @@
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from enum import Enum
 
 import numpy as np
 from scipy.optimize import nnls
@@ -13,14 +12,6 @@ from paretoguard.reference.units import Row, Units
 FEASIBLE, INFEASIBLE = "feasible", "infeasible"
 ROUNDING = 1e-12  # rows that clash by no more touch
 EMPTY = 1e-9  # a residual that is none
-
-
-class Where(Enum):
-    """Where the mean of an arm lies: up to half the tolerance inside, outside, or outside by its exact values alone."""
-
-    INSIDE = "inside"
-    OUTSIDE = "outside"
-    EXCLUDED = "excluded"
 
 
 class Moments:
@@ -59,16 +50,19 @@ class Moments:
             left -= weight * value
         return left
 
-    def where(self) -> Where:
+    def breaks_exact_row(self) -> bool:
+        """Return whether a row over exact objectives alone is broken by more than half its tolerance."""
         for row in self.units.exact_rows:
             used = 0.0
             for weight, value in zip(row.exact, self.exact, strict=True):  # `sum` rounds in another way
                 used += weight * value
             if used - row.bound > 0.5 * row.tolerance:
-                return Where.EXCLUDED
-        if all(self.slack(row) >= -0.5 * row.tolerance for row in self.units.rows):
-            return Where.INSIDE
-        return Where.OUTSIDE if self.leaves_room() else Where.EXCLUDED
+                return True
+        return False
+
+    def is_inside(self) -> bool:
+        """Return whether the mean keeps every row, up to half its tolerance."""
+        return all(self.slack(row) >= -0.5 * row.tolerance for row in self.units.rows)
 
     def leaves_room(self) -> bool:
         """Return whether the noisy objectives can keep the rows at all, the exact ones being what they are."""
@@ -124,12 +118,11 @@ class Evidence(ABC):
         arm = self.arms[i]
         if arm.count == 0:
             return None
-        where = arm.where()
-        if where is Where.EXCLUDED:
+        if arm.breaks_exact_row():
             return INFEASIBLE
-        if where is Where.INSIDE:
+        if arm.is_inside():
             return FEASIBLE if self.is_feasible(arm) else None
-        return INFEASIBLE if self.is_infeasible(arm) else None
+        return INFEASIBLE if not arm.leaves_room() or self.is_infeasible(arm) else None
 
     def is_dominated(self, i: int, j: int) -> bool:
         """Return whether j certainly dominates i."""

@@ -68,7 +68,7 @@ def check_evidence(evidence: str | Evidence, algorithm: str | Algorithm = "e-cap
 
 def check_noise(noise: Noise) -> None:
     """Run every law on a noise model of one objective: those of all parts, and those of noise alone."""
-    _raise_first(*_case(noise))
+    check(noise)
 
 
 def check_storage(make: Callable[[], Storage]) -> None:
@@ -77,7 +77,7 @@ def check_storage(make: Callable[[], Storage]) -> None:
 
 
 def outcomes(part: Part) -> Iterator[tuple[str, BrokenLawError | None]]:
-    """Each law's sentence, and how the part breaks it (None: it holds), one after the other."""
+    """Yield each law's sentence, and how the part breaks it (None: it holds)."""
     case, laws = _case(part)
     for law in laws:
         try:
@@ -96,6 +96,7 @@ def _raise_first(case: Any, laws: Sequence[Callable[..., None]]) -> None:
 
 
 def _try(law: Callable[..., None], case: Any) -> None:
+    """Try a law; whatever a storage raises breaks it."""
     try:
         law(case)
     except (BrokenLawError, SettingsError):
@@ -107,7 +108,7 @@ def _try(law: Callable[..., None], case: Any) -> None:
 
 
 def _case(part: Any) -> tuple[Any, Sequence[Callable[..., None]]]:
-    """The part beside usual ones, and the laws for it."""
+    """Return the part beside usual ones, and the laws for it."""
     if isinstance(part, str):
         name = part.partition(":")[0]
         if "://" in part:
