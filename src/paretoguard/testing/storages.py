@@ -4,8 +4,8 @@ import json
 import secrets
 import threading
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
+from contextlib import closing
 from dataclasses import dataclass, field
 from functools import partial
 
@@ -36,13 +36,8 @@ class Opening:
     make: Callable[[], Storage]
     mark: str = field(default_factory=lambda: secrets.token_hex(4))
 
-    @contextmanager
-    def opened(self) -> Iterator[Storage]:
-        storage = self.make()
-        try:
-            yield storage
-        finally:
-            storage.close()
+    def opened(self) -> closing[Storage]:
+        return closing(self.make())
 
     def read(self, name: str, after: int = 0) -> list[Event]:
         """Return what another connection reads."""
