@@ -104,15 +104,11 @@ class Setting(NamedTuple):
         if self.redundant:
             A, b = np.vstack([A, np.arange(1.0, d + 1.0)]), np.append(b, 1000.0)
         in_unit = A / units
-        noise = {
-            "x": self.case.noise,
-            "y": Gaussian(0.5 * abs(self.factors[1])),
-            "z": Gaussian(4.0 * abs(self.factors[2])),
-        }
+        noise = (self.case.noise, Gaussian(0.5 * abs(self.factors[1])), Gaussian(4.0 * abs(self.factors[2])))
         problem = Problem(
             {name: "max" if factor > 0 else "min" for name, factor in zip(names, factors, strict=True)},
             arms=[f"arm{i}" for i in self.order],
-            noise={name: noise[name] for name in names},
+            noise=dict(zip(names, noise, strict=False)),
             constraints=(in_unit / factors, b + in_unit @ centres),
             dependence="independent",
         )
