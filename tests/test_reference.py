@@ -14,8 +14,8 @@ from paretoguard.engine.loop import observe_result, settle_now
 from paretoguard.engine.state import new_state
 from paretoguard.engine.view import View
 from paretoguard.reference import audit, statuses
+from paretoguard.reference.audit import evidence_of
 from paretoguard.reference.claims import Claims
-from paretoguard.reference.kinds import evidence_of
 from paretoguard.reference.units import in_deviations
 from paretoguard.trial import promises, registry
 from paretoguard.vocabulary import STATUSES

@@ -22,7 +22,7 @@ from paretoguard.engine.state import new_state
 from paretoguard.engine.view import View, at_now
 from paretoguard.evidence.certified.certified import CertifiedLevels
 from paretoguard.reference import audit
-from paretoguard.reference.kinds import evidence_of
+from paretoguard.reference.audit import evidence_of
 from paretoguard.reference.units import in_deviations
 from paretoguard.vocabulary import DOMINATED
 from test_certified import errors, too_many

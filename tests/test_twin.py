@@ -48,7 +48,7 @@ def twin_problem(problem: pg.Problem) -> TwinProblem:
     for name in ("objectives", "bets"):
         fields.pop(name)
     ends = {name: values.tolist() for name, values in ranges._asdict().items()}
-    return TwinProblem(A=region.A.tolist(), b=region.b.tolist(), **ends, **fields)
+    return TwinProblem(A=region.A.tolist(), b=region.b.tolist(), stated=problem, **ends, **fields)
 
 
 def compare(

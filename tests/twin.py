@@ -9,6 +9,7 @@ import itertools
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 
@@ -45,6 +46,7 @@ class TwinProblem:
     independent: bool
     gaussian: bool
     sigma_u: float
+    stated: Any  # as the user states it
 
     @property
     def objectives(self) -> int:

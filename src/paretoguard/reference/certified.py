@@ -5,13 +5,11 @@ import math
 from collections.abc import Sequence
 
 import numpy as np
-from numpy import float64
-from numpy.typing import NDArray
 from scipy.optimize import brentq
 
+from paretoguard.numeric import Floats
 from paretoguard.reference.e_values import half_normal, lead, log_mean, rates
-from paretoguard.reference.evidence import Evidence
-from paretoguard.reference.moments import Moments
+from paretoguard.reference.evidence import Evidence, Moments
 from paretoguard.reference.units import Row, Units
 
 RHO = 100.0
@@ -37,10 +35,10 @@ class Certified(Evidence):
         pair_bar = whole_bar - math.log(1.0 - several)
         if several > 0.0:
             self.most_together = min(MOST_TOGETHER, K - 1)
-            self.together_bars = {
-                size: whole_bar + math.log(math.comb(K - 1, size) * (self.most_together - 1) / (several * (K - 1)))
-                for size in range(2, self.most_together + 1)
-            }
+        self.together_bars = {
+            size: whole_bar + math.log(math.comb(K - 1, size) * (self.most_together - 1) / (several * (K - 1)))
+            for size in range(2, self.most_together + 1)
+        }
         self.rho = RHO if expected is None else max(1.0, expected / K / (pair_bar + 2.0))
         self.sets = _sets(units) if order == "arrival" else []
         self.below_bar, self.lead_bar, self.set_bar = pair_bar, pair_bar + math.log(d), math.inf
@@ -60,18 +58,16 @@ class Certified(Evidence):
         return (arm.count + self.rho) / (float(arm.count) * arm.count)
 
     def is_early(self, *arms: Moments) -> bool:
-        """Are there too few results to learn scales from (section 12)?"""
+        """Return whether there are too few results to learn scales from (section 12)."""
         return self.units.is_learning and any(arm.count < LEAST_RESULTS for arm in arms)
 
     # --- one arm (sections 2 and 3) ---
     def is_feasible(self, arm: Moments) -> bool:
-        """Every row at its level."""
-        return not self.is_early(arm) and all(
-            self.row(arm, k, True) >= self.row_bar for k in range(len(self.units.rows))
-        )
+        rows = range(len(self.units.rows))
+        return not self.is_early(arm) and all(self.row(arm, k, True) >= self.row_bar for k in rows)
 
     def is_infeasible(self, arm: Moments) -> bool:
-        """The average over rows; of independent groups, averaged with the product of 1/2 + (average of a group)/2."""
+        """By the average over rows; of independent groups, averaged with the product of 1/2 + (a group's average)/2."""
         if self.is_early(arm):
             return False
         groups = [[self.row(arm, k, False) for k in group] for group in self.units.groups]
@@ -81,7 +77,7 @@ class Certified(Evidence):
         return value >= self.row_bar
 
     def row(self, arm: Moments, k: int, holds: bool) -> float:
-        """The e-value that row k holds, up to its tolerance, or fails; averaged with bets where there are any."""
+        """Return the e-value that row k holds, up to its tolerance, or fails; averaged with bets if there are any."""
         row = self.units.rows[k]
         scale = row.scale if not math.isnan(row.scale) else learnt_along(arm, row)
         if scale == math.inf:
@@ -94,33 +90,32 @@ class Certified(Evidence):
 
     # --- two arms (sections 4 and 5) ---
     def is_below(self, one: Moments, other: Moments) -> bool:
-        """Every coordinate at its level."""
+        """By every coordinate at its level."""
         if self.is_early(one, other):
             return False
         return all(self.leads(other, one, c, 0.0, self.below_bar) for c in self.units.compared)
 
     def is_ahead(self, one: Moments, other: Moments) -> bool:
-        """One coordinate with its share of the average, or a set of them."""
+        """By one coordinate with its share of the average, or by a set of them."""
         if self.is_early(one, other):
             return False
-        slops = [self.units.noisy[c].tolerance for c in self.units.compared]
-        if any(
-            self.leads(one, other, c, slop, self.lead_bar) for c, slop in zip(self.units.compared, slops, strict=True)
-        ):
+        noisy, compared = self.units.noisy, self.units.compared
+        if any(self.leads(one, other, c, noisy[c].tolerance, self.lead_bar) for c in compared):
             return True
-        return bool(self.sets) and self.some_set_leads(one, other, slops)
+        return bool(self.sets) and self.some_set_leads(one, other)
 
-    def is_below_some(self, one: Moments, others: Sequence[Moments]) -> bool:
-        """The least, over all ways to give each other arm a coordinate, of what it takes that none is above there."""
+    def is_dominated_by_some(self, i: int, others: Sequence[int]) -> bool:
+        """By the least of what it takes that none is above, over all ways to give each other arm a coordinate."""
         if not self.units.compared:
             return False
+        one, rivals = self.arms[i], [self.arms[j] for j in others]
         used = min(len(self.units.compared), len(others))
-        needed = self.together_bars[len(others)] + used * self.penalty(one) + sum(map(self.penalty, others))
+        needed = self.together_bars[len(others)] + used * self.penalty(one) + sum(map(self.penalty, rivals))
         ways = itertools.product(self.units.compared, repeat=len(others))
-        return all(self.meeting(one, others, way) >= needed for way in ways)
+        return all(self.meeting(one, rivals, way) >= needed for way in ways)
 
     def meeting(self, one: Moments, others: Sequence[Moments], way: Sequence[int]) -> float:
-        """Half the least squared distance, in units of 1/q, at which `one` is no worse than each other arm there."""
+        """Return half the least squared distance, in units of 1/q, at which `one` is no worse than each other there."""
         total = 0.0
         for c in set(way):
             own = (one.means[c], 1.0 / self.inverse(one))
@@ -136,7 +131,7 @@ class Certified(Evidence):
         return total
 
     def leads(self, one: Moments, other: Moments, c: int, slop: float, bar: float) -> bool:
-        """Does the e-value that `one`, plus `slop`, is above `other` in a coordinate reach exp(bar)?"""
+        """Return whether the e-value that `one`, plus `slop`, is above `other` in a coordinate reaches exp(bar)."""
         coordinate = self.units.noisy[c]
         ahead = one.means[c] - other.means[c] + slop
         if ahead <= 0.0:
@@ -153,10 +148,10 @@ class Certified(Evidence):
         ones, others = (round(arm.sums[c] / coordinate.factor) for arm in (one, other))
         return rates(ones, one.count, others, other.count) + math.log(RATES) >= bar
 
-    def some_set_leads(self, one: Moments, other: Moments, slops: list[float]) -> bool:
-        """Does the e-value of a set of two or more coordinates reach its level?"""
-        compared = self.units.compared
-        leads = np.array(one.means)[compared] - np.array(other.means)[compared] + np.array(slops)
+    def some_set_leads(self, one: Moments, other: Moments) -> bool:
+        """Return whether the e-value of a set of two or more coordinates reaches its level."""
+        slops = [coordinate.tolerance for coordinate in self.units.noisy]
+        leads = (np.array(one.means) - np.array(other.means) + np.array(slops))[self.units.compared]
         both, total = self.penalty(one) + self.penalty(other), self.inverse(one) + self.inverse(other)
         if self.units.dependence.is_independent:  # of each size, the largest leads
             squares = np.cumsum(np.sort(np.maximum(leads, 0.0))[::-1] ** 2)
@@ -173,8 +168,8 @@ class Certified(Evidence):
         return False
 
 
-def _sets(units: Units) -> list[tuple[list[int], NDArray[float64]]]:
-    """The sets of two or more coordinates of known correlation, each with its inverse; none where they are not used."""
+def _sets(units: Units) -> list[tuple[list[int], Floats]]:
+    """Return the sets of two or more coordinates of known correlation, each with its inverse; [] if not used."""
     correlation, d = units.dependence.correlation, len(units.compared)
     if correlation is None or d < 2 or units.is_learning:
         return []
@@ -184,24 +179,23 @@ def _sets(units: Units) -> list[tuple[list[int], NDArray[float64]]]:
     if d > MOST_CORRELATED:
         return []
     chosen = [list(members) for size in range(2, d + 1) for members in itertools.combinations(range(d), size)]
-    inverses = (np.asarray(np.linalg.inv(correlation[np.ix_(members, members)]), dtype=float64) for members in chosen)
-    return list(zip(chosen, inverses, strict=True))
+    return [(members, np.asarray(np.linalg.inv(correlation[np.ix_(members, members)]))) for members in chosen]
 
 
 def either_way(bar: float) -> float:
-    """log(1/x) with x (1 + log(1/x)) = exp(-bar) (section 11)."""
+    """Return log(1/x) with x (1 + log(1/x)) = exp(-bar) (section 11)."""
     return float(brentq(lambda u: u - math.log1p(u) - bar, bar, 2.0 * bar + 10.0, xtol=1e-12))
 
 
 # --- scales learnt from the results (section 12) ---
 def learnt(arm: Moments, c: int) -> float:
-    """The variance of a coordinate; +inf where results do not vary."""
+    """Return the variance of a coordinate; +inf if results do not vary."""
     found = float(arm.covariance[c, c])
     return found if found > NO_SPREAD * arm.means[c] ** 2 else math.inf
 
 
 def learnt_along(arm: Moments, row: Row) -> float:
-    """The standard deviation along a row; +inf where results do not vary."""
+    """Return the standard deviation along a row; +inf if results do not vary."""
     weights, own = np.array(row.weights), np.diag(arm.covariance)
     found = float(weights @ arm.covariance @ weights)
     rounding = float(weights**2 @ (CANCELLED * own + NO_SPREAD * np.array(arm.means) ** 2))

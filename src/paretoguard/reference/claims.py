@@ -5,8 +5,6 @@ from collections.abc import Iterable
 
 from paretoguard.reference.evidence import FEASIBLE, INFEASIBLE, Evidence
 
-OPTIMAL, DOMINATED, UNDECIDED = "optimal", "dominated", "undecided"
-
 
 class Claims:
     """Claims certified at one time or another; what was certified once stays."""
@@ -19,52 +17,49 @@ class Claims:
         self.some: list[set[frozenset[int]]] = [set() for _ in range(arms)]  # sets of arms at least one of which does
 
     def look(self, evidence: Evidence, arm: int, others: Iterable[int]) -> bool:
-        """Add what is certain of an arm now, also beside the others; is any of it new?"""
-        before = self._size(arm)
+        """Add what is certain now of an arm alone and beside the others; return whether any of it is new."""
+        before = self._count()
         side = evidence.side(arm)
         if side == FEASIBLE:
             self.feasible.add(arm)
         if side == INFEASIBLE:
             self.infeasible.add(arm)
-        is_new = self._size(arm) > before
         for other in others:
             for i, j in ((arm, other), (other, arm)):
                 if j not in self.above[i] and evidence.is_dominated(i, j):
                     self.above[i].add(j)
-                    is_new = True
                 if j not in self.harmless[i] and evidence.is_undominated(i, j):
                     self.harmless[i].add(j)
-                    is_new = True
-        return self._look_at_sets(evidence, arm) or is_new
+        if evidence.most_together > 1:
+            self._look_at_sets(evidence, arm)
+        return self._count() > before
 
-    def _look_at_sets(self, evidence: Evidence, arm: int) -> bool:
-        """Add the sets of feasible arms at least one of which certainly dominates an arm; is any with `arm` new?"""
-        is_new = False
-        for i in range(len(self.above)) if evidence.most_together > 1 else ():
+    def _look_at_sets(self, evidence: Evidence, arm: int) -> None:
+        """Add the sets of feasible arms at least one of which certainly dominates an arm, if `arm` is among them."""
+        for i in range(len(self.above)):
             above = [j for j in sorted(self.feasible - {i}) if evidence.is_above(i, j)]
-            sizes = range(2, evidence.most_together + 1)
-            for chosen in (frozenset(few) for size in sizes for few in itertools.combinations(above, size)):
-                is_known = chosen in self.some[i] or arm not in {i, *chosen}
-                if not is_known and evidence.is_dominated_by_some(i, sorted(chosen)):
-                    self.some[i].add(chosen)
-                    is_new = True
-        return is_new
+            for size in range(2, evidence.most_together + 1):
+                for few in itertools.combinations(above, size):
+                    is_known = frozenset(few) in self.some[i]
+                    if not is_known and arm in (i, *few) and evidence.is_dominated_by_some(i, few):
+                        self.some[i].add(frozenset(few))
 
-    def _size(self, arm: int) -> int:
-        return (arm in self.feasible) + (arm in self.infeasible)
+    def _count(self) -> int:
+        of_arms = [self.feasible, self.infeasible, *self.above, *self.harmless]
+        return sum(map(len, of_arms)) + sum(map(len, self.some))
 
     def holds(self, i: int, status: str) -> bool:
-        """Is this status of an arm certain?"""
-        if status == INFEASIBLE:
+        """Return whether this status of an arm is certain."""
+        if status == "infeasible":
             return i in self.infeasible
-        return self.is_optimal(i) if status == OPTIMAL else self.is_dominated(i)
+        return self.is_optimal(i) if status == "optimal" else self.is_dominated(i)
 
     def status(self, i: int) -> str:
-        """The first of infeasible, optimal and dominated that is certain."""
-        return next((status for status in (INFEASIBLE, OPTIMAL, DOMINATED) if self.holds(i, status)), UNDECIDED)
+        """Return the first of infeasible, optimal and dominated that is certain, else "undecided"."""
+        return next((status for status in ("infeasible", "optimal", "dominated") if self.holds(i, status)), "undecided")
 
     def is_dominated(self, i: int) -> bool:
-        """Does a chain of dominances lead from i to another arm that is feasible, or is it below one of several?"""
+        """Return whether a chain of dominances leads from i to another feasible arm, or i is below one of several."""
         if any(few <= self.feasible for few in self.some[i]):
             return True
         reached = {i}
@@ -78,7 +73,7 @@ class Claims:
         return False
 
     def is_optimal(self, i: int) -> bool:
-        """Is i feasible, and each other arm infeasible, or harmless, or dominated by a harmless one or by i itself?
+        """Return whether i is feasible, and each other arm infeasible, harmless, or below a harmless one or i itself.
 
         Dominated by i does not count for an arm that dominates i as well: the two are equal.
         """

@@ -4,12 +4,16 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+import numpy as np
+from numpy import float64
+from scipy.optimize import linprog
+from scipy.sparse.csgraph import connected_components
+
+from paretoguard.numeric import Floats
 from paretoguard.problem import Problem
 from paretoguard.problem.constraints import Constraint
 from paretoguard.problem.noise import Bernoulli, Gaussian, Noise
-from paretoguard.reference.bets import Bet, bets_on
-from paretoguard.reference.dependence import Dependence, dependence
-from paretoguard.reference.region import joined, needed
+from paretoguard.reference.e_values import Bet, bets_on
 
 
 @dataclass(frozen=True)
@@ -38,10 +42,38 @@ class Row:
     scale: float
     bets: tuple[Bet, Bet] | None  # that it holds, that it fails
 
+
+@dataclass(frozen=True, eq=False)
+class Dependence:
+    """How noise of scale 1 adds up: the coordinates in `block` have a known correlation, each other one is a group."""
+
+    noisy: int
+    block: tuple[int, ...]
+    within: Floats  # correlation of the block
+    is_independent: bool  # are the groups independent of each other?
+
     @property
-    def is_noisy(self) -> bool:
-        """Does it bound a noisy objective?"""
-        return any(self.weights)
+    def correlation(self) -> Floats | None:
+        """The correlation of all coordinates, if it is known."""
+        if self.is_independent:
+            return np.eye(self.noisy)
+        return self.within if self.block and len(self.block) == self.noisy else None
+
+    def along(self, weights: Sequence[float]) -> float:
+        """The scale of the noise along a row."""
+        if self.is_independent:
+            return math.sqrt(math.fsum(weight * weight for weight in weights))
+        inside = np.array([weights[c] for c in self.block])
+        joint = math.sqrt(max(0.0, float(inside @ self.within @ inside))) if self.block else 0.0
+        return joint + math.fsum(abs(weight) for c, weight in enumerate(weights) if c not in self.block)
+
+    @property
+    def norm(self) -> float:
+        """The sub-Gaussian norm of the noise vector, sigma_u."""
+        if self.is_independent or self.noisy == 0:
+            return 1.0
+        largest = float(np.linalg.eigvalsh(self.within)[-1]) if self.block else 0.0
+        return math.sqrt(largest + self.noisy - len(self.block))
 
 
 @dataclass(frozen=True)
@@ -58,17 +90,15 @@ class Units:
 
     @property
     def compared(self) -> list[int]:
-        """Which noisy objectives count in dominance."""
+        """The places of the noisy objectives that count in dominance."""
         return [c for c, one in enumerate(self.noisy) if one.is_compared]
 
     @property
     def is_learning(self) -> bool:
-        """Is there a scale that is not declared?"""
         return any(one.is_learnt for one in self.noisy)
 
 
 def in_deviations(problem: Problem) -> Units:
-    """The problem in standard deviations."""
     coordinates = [
         _coordinate(place, direction, problem.noise[name], problem.tolerance.get(name, 0.0))
         for place, (name, direction) in enumerate(problem.objectives.items())
@@ -79,7 +109,7 @@ def in_deviations(problem: Problem) -> Units:
     declared = dependence(problem.dependence, signs, gaussian)
     every = [_row(one, problem.tolerance[one.label], noisy, exact, declared) for one in problem.constraints]
     keep = needed([[*row.weights, *row.exact] for row in every], [row.bound for row in every])
-    marked = [(row, kept) for row, kept in zip(every, keep, strict=True) if row.is_noisy]
+    marked = [(row, kept) for row, kept in zip(every, keep, strict=True) if any(row.weights)]
     rows, telling = tuple(row for row, _ in marked), [k for k, (_, kept) in enumerate(marked) if kept]
     uses = [{c for c, weight in enumerate(rows[k].weights) if weight} for k in telling]
     groups = joined(uses) if declared.is_independent else [list(range(len(telling)))]
@@ -88,7 +118,7 @@ def in_deviations(problem: Problem) -> Units:
         noisy=noisy,
         exact=exact,
         rows=rows,
-        exact_rows=tuple(row for row in every if not row.is_noisy),
+        exact_rows=tuple(row for row in every if not any(row.weights)),
         groups=tuple(tuple(telling[k] for k in group) for group in groups),
         dependence=declared,
     )
@@ -140,3 +170,50 @@ def _row(
         scale=math.nan if any(noisy[c].is_learnt for c in used) else declared.along(unit),
         bets=bets,
     )
+
+
+def dependence(declared: object, signs: Sequence[float], is_gaussian: Sequence[bool]) -> Dependence:
+    """Return what was declared of these coordinates; a covariance is that of the Gaussian ones, in the user's signs."""
+    if isinstance(declared, str):
+        return Dependence(len(signs), (), np.zeros((0, 0)), declared == "independent")
+    block = tuple(c for c, gaussian in enumerate(is_gaussian) if gaussian)
+    covariance = np.array(declared, dtype=float64)
+    turned = np.array([signs[c] for c in block]) / np.sqrt(np.diag(covariance))
+    return Dependence(len(signs), block, covariance * turned * turned[:, None], False)
+
+
+def needed(A: Sequence[Sequence[float]], b: Sequence[float]) -> list[bool]:
+    """Return which rows of A x <= b do not follow from the others; of rows that follow from each other one is kept.
+
+    >>> needed([[1.0], [1.0], [-1.0]], [1.0, 2.0, 0.0])
+    [True, False, True]
+    """
+    kept = [True] * len(b)
+    if all(sum(entry != 0.0 for entry in row) == 1 for row in A):
+        tightest: dict[tuple[int, bool], int] = {}
+        for row, entries in enumerate(A):
+            (place,) = (c for c, entry in enumerate(entries) if entry)
+            side = (place, entries[place] > 0.0)
+            other = tightest.setdefault(side, row)
+            if b[row] / abs(entries[place]) < b[other] / abs(A[other][place]):
+                tightest[side] = row
+        return [row in tightest.values() for row in range(len(b))]
+    for row in sorted(range(len(b)), key=lambda row: -b[row]):  # the farthest first
+        others = [k for k in range(len(b)) if kept[k] and k != row]
+        if not others:
+            continue
+        goal, rows = -np.array(A[row]), np.array([A[k] for k in others])
+        most = linprog(goal, A_ub=rows, b_ub=[b[k] for k in others], bounds=(None, None), method="highs")
+        kept[row] = not (most.status == 0 and -most.fun <= b[row] + 1e-9 * (1.0 + abs(b[row])))
+    return kept
+
+
+def joined(uses: Sequence[set[int]]) -> list[list[int]]:
+    """Return groups of rows, given the objectives that each uses: rows that share one are together.
+
+    >>> joined([{0}, {1, 2}, {0}, {2}])
+    [[0, 2], [1, 3]]
+    """
+    meet = np.array([[bool(mine & others) for others in uses] for mine in uses]).reshape(len(uses), len(uses))
+    groups, group_of = connected_components(meet)
+    return [np.flatnonzero(group_of == group).tolist() for group in range(groups)]

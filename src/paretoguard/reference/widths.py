@@ -6,8 +6,7 @@ from abc import abstractmethod
 from scipy.optimize import minimize_scalar
 from scipy.special import zeta
 
-from paretoguard.reference.evidence import Evidence
-from paretoguard.reference.moments import Moments
+from paretoguard.reference.evidence import Evidence, Moments
 from paretoguard.reference.units import Units
 
 ALPHA = 2.01
@@ -19,11 +18,11 @@ class Widths(Evidence):
 
     @abstractmethod
     def width(self, one: Moments, other: Moments) -> float:
-        """Of the difference of two arms in any coordinate."""
+        """Return the width of the difference of two arms, the same in every coordinate."""
 
     @abstractmethod
     def is_far(self, count: int, distance: float) -> bool:
-        """Is this distance to the border of the constraints enough?"""
+        """Return whether this distance to the border of the constraints is enough."""
 
     def is_feasible(self, arm: Moments) -> bool:
         """By the nearest row, up to its tolerance."""
@@ -31,39 +30,36 @@ class Widths(Evidence):
         return self.is_far(arm.count, nearest)
 
     def is_infeasible(self, arm: Moments) -> bool:
-        """By the distance to the constraints."""
         return self.is_far(arm.count, arm.outside())
 
     def is_below(self, one: Moments, other: Moments) -> bool:
-        """In every coordinate by the width."""
         width = self.width(one, other)
         return all(other.means[c] - one.means[c] >= width for c in self.units.compared)
 
     def is_ahead(self, one: Moments, other: Moments) -> bool:
-        """In some coordinate, with its tolerance, by the width."""
         width = self.width(one, other)
-        slops = [one.tolerance for one in self.units.noisy]
-        return any(one.means[c] - other.means[c] + slops[c] >= width for c in self.units.compared)
+        noisy = self.units.noisy
+        return any(one.means[c] - other.means[c] + noisy[c].tolerance >= width for c in self.units.compared)
 
 
 class Practical(Widths):
-    """f = g = log(max(1, log t)/delta), w = sqrt(2f (1/n + 1/m))."""
+    """f = g = log(max(1, log t)/delta), w = sqrt(2f (1/n + 1/m)), sigma_u = 1."""
 
     def level(self) -> float:
-        """f at this time."""
         return math.log(max(1.0, math.log(max(self.results, 1))) / self.delta)
 
     def width(self, one: Moments, other: Moments) -> float:
-        """Roots of sums."""
         return math.sqrt(2.0 * self.level()) * math.sqrt(1.0 / one.count + 1.0 / other.count)
 
     def is_far(self, count: int, distance: float) -> bool:
-        """With sigma_u = 1."""
         return count * distance * distance / 2.0 >= self.level()
 
 
 class Theorem(Widths):
-    """f = log(4 k1 K d t^alpha/delta), g = 4 log(4 k1 K 5^d t^alpha/delta), w = sqrt(2f/n) + sqrt(2f/m)."""
+    """f = log(4 k1 K d t^alpha/delta), g = 4 log(4 k1 K 5^d t^alpha/delta), w = sqrt(2f/n) + sqrt(2f/m).
+
+    sigma_u is as declared.
+    """
 
     def __init__(self, units: Units, delta: float) -> None:
         super().__init__(units, delta)
@@ -71,16 +67,14 @@ class Theorem(Widths):
         self.objectives = len(units.noisy) + len(units.exact)
 
     def growth(self) -> float:
-        """log t^alpha."""
+        """Return log t^alpha."""
         return ALPHA * math.log(max(self.results, 1))
 
     def width(self, one: Moments, other: Moments) -> float:
-        """Sums of roots."""
         f = self.base + math.log(self.objectives) + self.growth()
         return math.sqrt(2.0 * f) * (math.sqrt(1.0 / one.count) + math.sqrt(1.0 / other.count))
 
     def is_far(self, count: int, distance: float) -> bool:
-        """With sigma_u as declared."""
         g = 4.0 * (self.base + self.objectives * math.log(5.0) + self.growth())
         return count * distance * distance / (2.0 * self.units.dependence.norm**2) >= g
 
@@ -98,22 +92,22 @@ class Lil(Widths):
             self.bar, self.times, self.norm = threshold(math.log(2 * K * d / delta)), 1, math.sqrt(d)
 
     def width(self, one: Moments, other: Moments) -> float:
-        """sqrt(2B (1/n + 1/m)), B = 2 C_G(x/2) + r(n) + r(m)."""
+        """Return sqrt(2B (1/n + 1/m)), B = 2 C_G(x/2) + r(n) + r(m)."""
         needed = self.pair + growth(one.count) + growth(other.count)
         return math.sqrt(2.0 * needed * (1.0 / one.count + 1.0 / other.count))
 
     def is_far(self, count: int, distance: float) -> bool:
-        """All coordinates at once where they are independent, else each apart."""
+        """Of all coordinates at once if they are independent, else of each apart."""
         return 0.5 * count * (distance / self.norm) ** 2 >= self.bar + self.times * growth(count)
 
 
 def growth(count: int) -> float:
-    """r(n)."""
+    """Return r(n)."""
     return 2.0 * math.log(4.0 + math.log(count))
 
 
 def threshold(x: float) -> float:
-    """C_G(x), the least (g_G(l) + x)/l over 1/2 < l < 1; g_G(l) = 2l - 2l log(4l) + log zeta(2l) - log(1 - l)/2.
+    """Return C_G(x), the least (g_G(l) + x)/l over 1/2 < l < 1; g_G(l) = 2l - 2l log(4l) + log zeta(2l) - log(1 - l)/2.
 
     >>> [round(threshold(x), 6) for x in (0.1, 1.0, 10.0)]
     [1.526728, 2.507095, 11.954646]

@@ -10,7 +10,7 @@ seeds: it holds or breaks the same way each time.
 """
 
 import inspect
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -68,7 +68,7 @@ def check_evidence(evidence: str | Evidence, algorithm: str | Algorithm = "e-cap
 
 def check_noise(noise: Noise) -> None:
     """Run every law on a noise model of one objective: those of all parts, and those of noise alone."""
-    _raise_first(*_case(noise))
+    check(noise)
 
 
 def check_storage(make: Callable[[], Storage]) -> None:
@@ -77,7 +77,7 @@ def check_storage(make: Callable[[], Storage]) -> None:
 
 
 def outcomes(part: Part) -> Iterator[tuple[str, BrokenLawError | None]]:
-    """Each law's sentence, and how the part breaks it (None: it holds), one after the other."""
+    """Yield each law's sentence, and how the part breaks it (None: it holds)."""
     case, laws = _case(part)
     for law in laws:
         try:
@@ -90,12 +90,13 @@ def outcomes(part: Part) -> Iterator[tuple[str, BrokenLawError | None]]:
             yield sentence(law), None
 
 
-def _raise_first(case: Any, laws: tuple[Callable[..., None], ...]) -> None:
+def _raise_first(case: Any, laws: Sequence[Callable[..., None]]) -> None:
     for law in laws:
         _try(law, case)
 
 
 def _try(law: Callable[..., None], case: Any) -> None:
+    """Try a law; whatever a storage raises breaks it."""
     try:
         law(case)
     except (BrokenLawError, SettingsError):
@@ -106,8 +107,8 @@ def _try(law: Callable[..., None], case: Any) -> None:
         raise BrokenLawError(f"{sentence(law)} Broken by {type(error).__name__}: {error}") from error
 
 
-def _case(part: Any) -> tuple[Any, tuple[Callable[..., None], ...]]:
-    """The part beside usual ones, and the laws for it."""
+def _case(part: Any) -> tuple[Any, Sequence[Callable[..., None]]]:
+    """Return the part beside usual ones, and the laws for it."""
     if isinstance(part, str):
         name = part.partition(":")[0]
         if "://" in part:

@@ -1,19 +1,19 @@
 """What laws are tried on: small instances, recorded rewards, and runs whose every decision is seen."""
 
+import functools
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 import numpy as np
-from numpy import float64, int64, uint8
-from numpy.typing import NDArray
 
 from paretoguard.algorithms import Algorithm, ECape
 from paretoguard.engine.draws import key
 from paretoguard.engine.loop import answer_now, decide_next, draw_reward, observe_result, settle_now
 from paretoguard.engine.view import View
 from paretoguard.evidence import Evidence, Practical
+from paretoguard.numeric import Floats
 from paretoguard.problem import Instance, Problem
 from paretoguard.problem.noise import Gaussian, Noise
 from paretoguard.simulation.rewards import source
@@ -21,7 +21,8 @@ from paretoguard.trial import registry
 from paretoguard.trial.build import engine_for
 from paretoguard.vocabulary import STATUSES
 
-Rewards = Callable[[str, int], NDArray[float64]]  # of an arm: number n, from 0
+Rewards = Callable[[str, int], Floats]  # of an arm: number n, from 0
+Tried = TypeVar("Tried")  # what a law is tried on
 OBJECTIVES = ("x", "y", "z")
 SEED = 20
 DELTA = 0.1
@@ -32,6 +33,10 @@ PLACES = np.array(
 
 class BrokenLawError(AssertionError):
     """A part does not do what every part does."""
+
+
+class _BreakError(Exception):
+    """The details of how a law is broken."""
 
 
 @dataclass(frozen=True)
@@ -50,14 +55,31 @@ Law = Callable[[Case], None]
 
 
 def sentence(law: Callable[..., None]) -> str:
-    """The law in words."""
+    """Return the law in words."""
     return (law.__doc__ or law.__name__).partition("\n")[0]
 
 
-def demand(holds: bool, law: Callable[..., None], case: object, details: str) -> None:
-    """Raise BrokenLawError unless it holds."""
+class Laws(list[Callable[[Tried], None]]):
+    """Laws about one kind of things, in the order in which they are stated."""
+
+    def state(self, check: Callable[[Tried], None]) -> Callable[[Tried], None]:
+        """Add a check as a law: if `demand` fails in it, the error has the law in words and what breaks it."""
+
+        @functools.wraps(check)
+        def law(tried: Tried) -> None:
+            try:
+                check(tried)
+            except _BreakError as found:
+                raise BrokenLawError(f"{sentence(check)} Broken by {tried}: {found}") from found
+
+        self.append(law)
+        return law
+
+
+def demand(holds: bool, details: str) -> None:
+    """Break the law that is tried unless this holds."""
     if not holds:
-        raise BrokenLawError(f"{sentence(law)} Broken by {case}: {details}")
+        raise _BreakError(details)
 
 
 class Setting(NamedTuple):
@@ -82,15 +104,11 @@ class Setting(NamedTuple):
         if self.redundant:
             A, b = np.vstack([A, np.arange(1.0, d + 1.0)]), np.append(b, 1000.0)
         in_unit = A / units
-        noise = {
-            "x": self.case.noise,
-            "y": Gaussian(0.5 * abs(self.factors[1])),
-            "z": Gaussian(4.0 * abs(self.factors[2])),
-        }
+        noise = (self.case.noise, Gaussian(0.5 * abs(self.factors[1])), Gaussian(4.0 * abs(self.factors[2])))
         problem = Problem(
             {name: "max" if factor > 0 else "min" for name, factor in zip(names, factors, strict=True)},
             arms=[f"arm{i}" for i in self.order],
-            noise={name: noise[name] for name in names},
+            noise=dict(zip(names, noise, strict=False)),
             constraints=(in_unit / factors, b + in_unit @ centres),
             dependence="independent",
         )
@@ -99,7 +117,7 @@ class Setting(NamedTuple):
 
 
 def _scale(noise: Noise, spread: float) -> tuple[float, float]:
-    """A mean in the middle of those possible, and the unit in which means are spread around it."""
+    """Return a mean in the middle of those possible, and the unit in which means are spread around it."""
     low, high = noise.support
     unit = spread * (float(noise.sigma) or 1.0)
     if math.isfinite(low) and math.isfinite(high):
@@ -108,23 +126,21 @@ def _scale(noise: Noise, spread: float) -> tuple[float, float]:
 
 
 def settings_of(case: Case) -> Iterator[Setting]:
-    """The same arms in two objectives, where a run soon stops, and in three, where it is long."""
+    """Yield the same arms in two objectives, where a run soon stops, and in three, where it is long."""
     yield Setting(case, 2, spread=4.0)
     yield Setting(case, 3, spread=1.0)
 
 
 def recorded(instance: Instance, run: int = 0, factors: Sequence[float] | None = None) -> Rewards:
-    """Rewards by the name of the arm, as run number `run` of a simulation draws them, times the factors."""
+    """Return rewards by the name of the arm, as run number `run` of a simulation draws them, times the factors."""
     drawn_from, stream = source(instance), key(SEED, run)
     arms, d = instance.problem.arms, len(instance.problem.objectives)
-    known: dict[tuple[str, int], NDArray[float64]] = {}
 
-    def reward(arm: str, n: int) -> NDArray[float64]:
-        if (arm, n) not in known:
-            row = np.zeros(d)
-            draw_reward(drawn_from, stream, arms.index(arm), n, row)
-            known[arm, n] = row
-        return known[arm, n] if factors is None else known[arm, n] * np.array(factors)[:d]
+    @functools.cache
+    def reward(arm: str, n: int) -> Floats:
+        row = np.zeros(d)
+        draw_reward(drawn_from, stream, arms.index(arm), n, row)
+        return row if factors is None else row * np.array(factors)[:d]
 
     return reward
 
@@ -139,7 +155,7 @@ class Step(NamedTuple):
 
 
 def decisions(
-    case: Case, problem: Problem, rewards: Rewards, given: Mapping[str, int] | None = None, most: int = 100
+    case: Case, problem: Problem, rewards: Rewards, given: Mapping[str, int], most: int = 100
 ) -> Iterator[Step]:
     """Run on recorded rewards, after `given` results of each arm, for at most so many decisions."""
     engine = engine_for(problem, case.algorithm, case.evidence, DELTA, seed=SEED)
@@ -150,7 +166,7 @@ def decisions(
         observe_result(arrays, state, place[arm], rewards(arm, int(state.counts[place[arm]])))
 
     for arm in problem.arms:
-        for _ in range(given[arm] if given else 0):
+        for _ in range(given[arm]):
             observe(arm)
     for _ in range(most):
         queued = decide_next(engine)
@@ -159,20 +175,17 @@ def decisions(
         names = tuple(problem.arms[i] for i in state.queue[:queued])
         counts = dict(zip(problem.arms, state.counts.tolist(), strict=True))
         if not names:
-            codes = np.zeros(K, dtype=uint8)
+            codes = np.zeros(K, dtype=np.uint8)
             answer_now(engine, codes)
-            yield Step(names, counts, _named(problem, codes), engine.seen)
+            statuses = {arm: STATUSES[code] for arm, code in zip(problem.arms, codes, strict=True)}
+            yield Step(names, counts, statuses, engine.seen)
             return
         yield Step(names, counts, None, engine.seen)
         for arm in names:
             observe(arm)
 
 
-def _named(problem: Problem, codes: NDArray[uint8]) -> dict[str, str]:
-    return {arm: STATUSES[code] for arm, code in zip(problem.arms, codes, strict=True)}
-
-
-def work_in(problem: Problem, step: Step) -> None:
+def work_in(view: View) -> None:
     """Work in every result observed so far."""
-    K = len(problem.arms)
-    settle_now(step.view, np.zeros(K, dtype=uint8), np.zeros(K, dtype=int64))
+    K = view.problem.arms
+    settle_now(view, np.zeros(K, dtype=np.uint8), np.zeros(K, dtype=np.int64))

@@ -11,7 +11,7 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator
-from itertools import product
+from itertools import permutations, product
 from pathlib import Path
 from typing import Any
 
@@ -30,7 +30,7 @@ from paretoguard.testing.cases import (
     SEED,
     BrokenLawError,
     Case,
-    Law,
+    Laws,
     Setting,
     Step,
     decisions,
@@ -41,6 +41,7 @@ from paretoguard.testing.cases import (
 )
 from paretoguard.trial.trial import identify
 
+LAWS = Laws[Case]()
 _ORDERS = ((5, 4, 3, 2, 1, 0), (2, 4, 1, 5, 0, 3))
 STARTS = (1, 6, 25, 60)  # pulls of the least pulled arm before the first decision that is compared
 DELTAS = (0.001, 0.01, DELTA, 0.3, 0.8)
@@ -51,6 +52,7 @@ CLAIMS = {
 }
 
 
+@LAWS.state
 def permuting_arms_permutes_decisions(case: Case) -> None:
     """Permuting the arms permutes the decisions.
 
@@ -74,7 +76,7 @@ def permuting_arms_permutes_decisions(case: Case) -> None:
                         break
                     here, there = _what(a, by_place), _what(b, by_place)
                     found = f"after {a.counts} it decides {here}, with the arms in order {permuted.arms} {there}"
-                    demand(here == there, permuting_arms_permutes_decisions, case, found)
+                    demand(here == there, found)
 
 
 def _ties(step: Step, in_rounds: bool) -> bool:
@@ -88,6 +90,7 @@ def _what(step: Step, by_place: bool) -> Any:
     return "to go on" if by_place else sorted(step.queued)
 
 
+@LAWS.state
 def rescaling_an_objective_changes_nothing(case: Case) -> None:
     """Measuring an objective in another unit, or minimising its negative, changes no decision.
 
@@ -95,41 +98,44 @@ def rescaling_an_objective_changes_nothing(case: Case) -> None:
     """
     for setting in settings_of(case):
         for factors in ((1.0, 8.0, 0.25), (1.0, -0.5, 1.0), (1.0, -4.0, -16.0)):
-            restated = setting._replace(factors=factors)
-            _compare(rescaling_an_objective_changes_nothing, case, setting, restated, f"with factors {factors}")
+            _compare(case, setting, setting._replace(factors=factors), f"with factors {factors}")
 
 
+@LAWS.state
 def a_far_redundant_constraint_changes_nothing(case: Case) -> None:
     """Adding a constraint that is implied by the others, and far away, changes no decision."""
     for setting in settings_of(case):
-        law = a_far_redundant_constraint_changes_nothing
-        _compare(law, case, setting, setting._replace(redundant=True), "with one more constraint")
+        _compare(case, setting, setting._replace(redundant=True), "with one more constraint")
 
 
-def _compare(law: Law, case: Case, setting: Setting, other: Setting, change: str) -> None:
-    """The same run from its first pull, and from where much is known, on a problem stated in two ways."""
+def _compare(case: Case, setting: Setting, other: Setting, change: str) -> None:
+    """Compare a run from its first pull, and from where much is known, on a problem stated in two ways."""
     instance, restated = setting.instance(), other.instance()
     for number, start in enumerate((0, *STARTS)):
-        given = {arm: start * (i + 1) for i, arm in enumerate(instance.problem.arms)}
+        given = _more_for_later_arms(instance.problem, start)
         first = decisions(case, instance.problem, recorded(instance, number), given)
         second = decisions(case, restated.problem, recorded(instance, number, other.factors), given)
         for a, b in zip(first, second, strict=True):
             here, there = (step.queued or step.statuses for step in (a, b))
-            demand(here == there, law, case, f"after {a.counts} it decides {here}, {change} {there}")
+            demand(here == there, f"after {a.counts} it decides {here}, {change} {there}")
 
 
+def _more_for_later_arms(problem: Problem, start: int) -> dict[str, int]:
+    return {arm: start * (i + 1) for i, arm in enumerate(problem.arms)}
+
+
+@LAWS.state
 def the_budget_is_never_exceeded(case: Case) -> None:
     """A budget of n samples is never exceeded, and only an answer ends a run before it, live as in simulation."""
     for setting in settings_of(case):
         instance = setting.instance()
         for budget in (1, 2, 5, 6, 7, 40, 300):
             study = _study(case, setting, runs=3, budget=budget)
-            samples = study.records["samples"]
+            samples, pulls = study.records["samples"], study.pulls.tolist()
             early = study.records["stopped"] == "answered"
             right = np.all((samples == budget) | (early & (samples < budget)))
             right &= np.array_equal(study.pulls.sum(axis=1), samples)
-            found = f"with budget {budget} it took {samples.tolist()} samples, pulls {study.pulls.tolist()}"
-            demand(bool(right), the_budget_is_never_exceeded, case, found)
+            demand(bool(right), f"with budget {budget} it took {samples.tolist()} samples, pulls {pulls}")
             live = identify(
                 instance.problem,
                 sampler(instance, seed=SEED),
@@ -139,20 +145,19 @@ def the_budget_is_never_exceeded(case: Case) -> None:
                 budget=budget,
                 seed=SEED,
             )
-            same = list(live.pulls.values()) == study.pulls[0].tolist()
-            found = f"with budget {budget}, identify pulls {live.pulls}, simulate {study.pulls[0].tolist()}"
-            demand(same, the_budget_is_never_exceeded, case, found)
+            found = f"with budget {budget}, identify pulls {live.pulls}, simulate {pulls[0]}"
+            demand(list(live.pulls.values()) == pulls[0], found)
 
 
+@LAWS.state
 def the_number_of_threads_changes_nothing(case: Case) -> None:
     """Simulating on any number of threads gives the same runs."""
     for setting in settings_of(case):
         one = _study(case, setting, runs=24, budget=150, threads=1)
         several = _study(case, setting, runs=24, budget=150, threads=3)
         for name, a, b in (("pulls", one.pulls, several.pulls), ("statuses", one.statuses, several.statuses)):
-            for run in np.flatnonzero(np.any(a != b, axis=1))[:1]:
-                found = f"{name} of run {run}: {a[run].tolist()} on one thread, {b[run].tolist()} on three"
-                demand(False, the_number_of_threads_changes_nothing, case, found)
+            for run, (here, there) in enumerate(zip(a.tolist(), b.tolist(), strict=True)):
+                demand(here == there, f"{name} of run {run}: {here} on one thread, {there} on three")
 
 
 def _study(case: Case, setting: Setting, *, runs: int, budget: int, threads: int = 1) -> Study:
@@ -168,6 +173,7 @@ def _study(case: Case, setting: Setting, *, runs: int, budget: int, threads: int
     )
 
 
+@LAWS.state
 def the_compiler_changes_nothing(case: Case) -> None:
     """Without the compiler (NUMBA_DISABLE_JIT=1) the same is decided."""
     try:
@@ -185,15 +191,14 @@ def the_compiler_changes_nothing(case: Case) -> None:
             [sys.executable, "-c", program, str(asked), str(told)], capture_output=True, env=environment, check=False
         )
         last = other.stderr.decode().strip().rpartition("\n")[2]
-        fails = f"in a process of its own it fails with {last}"
-        demand(other.returncode == 0, the_compiler_changes_nothing, case, fails)
+        demand(other.returncode == 0, f"in a process of its own it fails with {last}")
         there = told.read_text(encoding="utf-8").splitlines()
     for a, b in zip(_runs(case), there, strict=True):
-        demand(a == b, the_compiler_changes_nothing, case, f"pulls and statuses {a} here, {b} in the other process")
+        demand(a == b, f"pulls and statuses {a} here, {b} in the other process")
 
 
 def write_runs(asked: str, told: str) -> None:
-    """What `the_compiler_changes_nothing` compares, of the case pickled in one file, one run a line in the other."""
+    """Write what `the_compiler_changes_nothing` compares of the case pickled in `asked`: one run a line."""
     Path(told).write_text("\n".join(_runs(pickle.loads(Path(asked).read_bytes()))), encoding="utf-8")
 
 
@@ -206,144 +211,125 @@ def _runs(case: Case) -> list[str]:
     ]
 
 
+@LAWS.state
 def claims_stay_as_delta_grows(case: Case) -> None:
     """A claim that is certified at one delta is certified at every larger one."""
+    for instance, step in _looks(case, most=20):
+        view, counts = step.view, step.view.state.counts.tolist()
+        views = [view._replace(evidence=case.evidence.fit(delta, view.problem)) for delta in DELTAS]
+        for words, kind, i, j in _claims(instance.problem):
+            values = [claim(view, kind, (i, j), (counts[i], counts[j])) for view in views]
+            certified = [delta for delta, value in zip(DELTAS, values, strict=True) if value >= 0]
+            found = f"after {step.counts}, {words!r} is certified at delta {certified} but not at every larger one"
+            demand(certified == list(DELTAS[-len(certified) or len(DELTAS) :]), found)
+
+
+def _looks(case: Case, most: int = 3) -> Iterator[tuple[Instance, Step]]:
+    """Yield evidence at work on each problem, from little to much known, after at most so many decisions."""
     for setting in settings_of(case):
         instance = setting.instance()
         for number, start in enumerate(STARTS):
-            given = {arm: start * (i + 1) for i, arm in enumerate(instance.problem.arms)}
-            *_, last = decisions(case, instance.problem, recorded(instance, number), given, most=20)
-            _check_claims(case, instance.problem, last)
+            given = _more_for_later_arms(instance.problem, start)
+            *_, last = decisions(case, instance.problem, recorded(instance, number), given, most)
+            work_in(last.view)
+            yield instance, last
 
 
-def _check_claims(case: Case, problem: Problem, step: Step) -> None:
-    view, counts, arms = step.view, step.view.state.counts.tolist(), range(len(problem.arms))
-    views = [view._replace(evidence=case.evidence.fit(delta, view.problem)) for delta in DELTAS]
-    work_in(problem, step)
-    for kind, i, j in product(CLAIMS, arms, arms):
-        if (i == j) != (kind == FEASIBILITY):
-            continue
-        values = [claim(view, kind, (i, j), (counts[i], counts[j])) for view in views]
-        certified = [delta for delta, value in zip(DELTAS, values, strict=True) if value >= 0]
-        words = CLAIMS[kind].format(problem.arms[i], problem.arms[j])
-        found = f"after {step.counts}, {words!r} is certified at delta {certified} but not at every larger one"
-        demand(certified == list(DELTAS[-len(certified) or len(DELTAS) :]), claims_stay_as_delta_grows, case, found)
+def _claims(problem: Problem) -> list[tuple[str, int, int, int]]:
+    """Return every claim about an arm or a pair: in words, its kind, and the two arms."""
+    names = problem.arms
+    return [
+        (words.format(names[i], names[j]), kind, i, j)
+        for (kind, words), i, j in product(CLAIMS.items(), range(len(names)), range(len(names)))
+        if (i == j) == (kind == FEASIBILITY)
+    ]
 
 
+@LAWS.state
 def time_alone_adds_no_evidence(case: Case) -> None:
     """While nothing is measured no claim gains evidence, and that of a pair loses no more than its wider arm's.
 
     The stopping rule rests on the second half: it keeps the evidence of pairs, and lowers it as time goes on.
     """
     for instance, step in _looks(case):
-        _check_fading(case, instance.problem, step)
+        claims, state = _claims(instance.problem), step.view.state
+        now = int(state.tally[CLOCK])
+        values, widths = _at_clock(step.view, claims, now)
+        for later in (now + 1, 2 * now, 1000 * now):
+            faded, wider = _at_clock(step.view, claims, later)
+            for (words, kind, i, j), value, after in zip(claims, values, faded, strict=True):
+                is_finite = abs(value) < math.inf
+                fall, room = (value - after, 1e-9 * (1.0 + abs(value))) if is_finite else (0.0, 0.0)
+                said, others = f"after {step.counts}, {words!r}", f"by {later - now} results of other arms"
+                demand(fall >= -room, f"{said} gains {-fall:g} {others}")
+                allowed = max(wider[k] - widths[k] for k in (i, j))
+                loses = f"{said} loses {fall:g} {others}, expected at most {allowed:g}"
+                demand(kind != NON_DOMINATION or fall <= allowed + room, loses)
+        state.tally[CLOCK] = now
 
 
-def _looks(case: Case) -> Iterator[tuple[Instance, Step]]:
-    """Evidence at work on each problem, from little to much known."""
-    for setting in settings_of(case):
-        instance = setting.instance()
-        for number, start in enumerate(STARTS):
-            given = {arm: start * (i + 1) for i, arm in enumerate(instance.problem.arms)}
-            *_, last = decisions(case, instance.problem, recorded(instance, number), given, most=3)
-            work_in(instance.problem, last)
-            yield instance, last
+def _at_clock(view: View, claims: list[tuple[str, int, int, int]], clock: int) -> tuple[list[float], list[float]]:
+    """Return the evidence of each claim and the width of each arm at this time."""
+    counts = view.state.counts.tolist()
+    view.state.tally[CLOCK] = clock
+    values = [claim(view, kind, (i, j), (counts[i], counts[j])) for _, kind, i, j in claims]
+    return values, [difference_limit(view, i, i, 0) for i in range(len(counts))]
 
 
-def _check_fading(case: Case, problem: Problem, step: Step) -> None:
-    view, state, counts = step.view, step.view.state, step.view.state.counts.tolist()
-    arms, now = range(len(problem.arms)), int(state.tally[CLOCK])
-    kinds = [(kind, i, j) for kind, i, j in product(CLAIMS, arms, arms) if (i == j) == (kind == FEASIBILITY)]
-
-    def values(clock: int) -> tuple[dict[tuple[int, int, int], float], list[float]]:
-        state.tally[CLOCK] = clock
-        evidence = {(k, i, j): claim(view, k, (i, j), (counts[i], counts[j])) for k, i, j in kinds}
-        return evidence, [difference_limit(view, i, i, 0) for i in arms]
-
-    evidence, widths = values(now)
-    for later in (now + 1, 2 * now, 1000 * now):
-        faded, wider = values(later)
-        for (kind, i, j), value in evidence.items():
-            words = f"after {step.counts}, {CLAIMS[kind].format(problem.arms[i], problem.arms[j])!r}"
-            fall = value - faded[kind, i, j] if abs(value) < math.inf else 0.0
-            room = 1e-9 * (1.0 + abs(value)) if abs(value) < math.inf else 0.0
-            gains = f"{words} gains {-fall:g} by {later - now} results of other arms"
-            demand(fall >= -room, time_alone_adds_no_evidence, case, gains)
-            allowed = max(wider[k] - widths[k] for k in (i, j))
-            loses = f"{words} loses {fall:g} by {later - now} results of other arms, expected at most {allowed:g}"
-            demand(kind != NON_DOMINATION or fall <= allowed + room, time_alone_adds_no_evidence, case, loses)
-    state.tally[CLOCK] = now
-
-
+@LAWS.state
 def feasibility_is_about_one_arm(case: Case) -> None:
     """What speaks for or against the feasibility of an arm does not depend on results of others.
 
     The engine works it out when it is first asked for, and keeps it until the arm has a new result.
     """
     for number, (instance, step) in enumerate(_looks(case)):
-        problem, state = instance.problem, step.view.state
+        arms, state = instance.problem.arms, step.view.state
         counts, now = state.counts.tolist(), int(state.tally[CLOCK])
-
-        def values(view: View, counts: list[int]) -> list[float]:
-            return [claim(view, FEASIBILITY, (i, i), (count, count)) for i, count in enumerate(counts)]
-
-        before, other, rewards = values(step.view, counts), number % len(counts), recorded(instance, 1 + number)
+        before = _feasibility(step.view)
+        other, rewards = number % len(arms), recorded(instance, 1 + number)
         for k in range(3):
-            observe_result(step.view.problem, state, other, rewards(problem.arms[other], counts[other] + k))
-        work_in(problem, step)
+            observe_result(step.view.problem, state, other, rewards(arms[other], counts[other] + k))
+        work_in(step.view)
         state.tally[CLOCK] = now
-        for i, (was, value) in enumerate(zip(before, values(step.view, state.counts.tolist()), strict=True)):
-            words = f"after {step.counts}, {CLAIMS[FEASIBILITY].format(problem.arms[i])!r}"
-            found = f"{words} has {value:g}, not {was:g}, after three results of {problem.arms[other]}"
-            demand(i == other or was == value, feasibility_is_about_one_arm, case, found)
+        for i, (was, value) in enumerate(zip(before, _feasibility(step.view), strict=True)):
+            words = f"after {step.counts}, {CLAIMS[FEASIBILITY].format(arms[i])!r}"
+            found = f"{words} has {value:g}, not {was:g}, after three results of {arms[other]}"
+            demand(i == other or was == value, found)
 
 
+def _feasibility(view: View) -> list[float]:
+    counts = enumerate(view.state.counts.tolist())
+    return [claim(view, FEASIBILITY, (i, i), (count, count)) for i, count in counts]
+
+
+@LAWS.state
 def shortcuts_lead_to_the_same(case: Case) -> None:
     """What evidence says at a glance is true: `most_weight`, `most_dominated` and the other shortcuts."""
     for instance, step in _looks(case):
-        _check_shortcuts(case, instance.problem, step)
+        for i, j in permutations(range(len(instance.problem.arms)), 2):
+            words = f"after {step.counts}, {instance.problem.arms[i]} and {instance.problem.arms[j]}:"
+            for offset in (-1.0, 0.0, 1.0):
+                _check_shortcuts(step.view, i, j, offset, words)
 
 
-def _check_shortcuts(case: Case, problem: Problem, step: Step) -> None:
-    view, state, found = step.view, step.view.state, np.zeros(8)
-    now, arms = int(state.tally[CLOCK]), range(len(problem.arms))
-    for i, j in product(arms, arms):
-        if i == j:
-            continue
-        words = f"after {step.counts}, {problem.arms[i]} and {problem.arms[j]}:"
-        for offset in (-1.0, 0.0, 1.0):
-            state.tally[CLOCK] = now
-            shortcuts(view, i, j, math.inf, found)
-            ceiling = found[2] + offset
-            is_steady = shortcuts(view, i, j, ceiling, found)
-            below, most, lead, cut, _, weight, heaviest, bar = (float(value) for value in found)
-            wrong = f"{words} the first weighs {weight:g}, at most {heaviest:g} by `most_weight`"
-            demand(weight <= heaviest, shortcuts_lead_to_the_same, case, wrong)
-            wrong = f"{words} m^- is {below:g}, at most {most:g} by `most_dominated`"
-            demand(below <= most, shortcuts_lead_to_the_same, case, wrong)
-            wrong = f"{words} M^- is {lead:g}, but {cut:g} by `undominated_below` a ceiling of {ceiling:g}"
-            demand(cut == lead if lead <= ceiling else cut > ceiling, shortcuts_lead_to_the_same, case, wrong)
-            for floor in (below - abs(offset) * 1e-6, below + offset):
-                shortcuts(view, i, j, floor, found)
-                wrong = f"{words} m^- is {below:g}, but above {floor:g} by `is_dominated_above`"
-                demand(found[4] == 0.0 or below > floor, shortcuts_lead_to_the_same, case, wrong)
-            state.tally[CLOCK] = 1000 * now
-            shortcuts(view, i, j, math.inf, found)
-            wrong = f"{words} evidence is said to be steady, but changes with time"
-            same = (found[0], found[2], found[7]) == (below, lead, bar)
-            demand(not is_steady or same, shortcuts_lead_to_the_same, case, wrong)
+def _check_shortcuts(view: View, i: int, j: int, offset: float, words: str) -> None:
+    """Check the shortcuts with a ceiling that is off M^-(i,j), and a floor that is off m^-(i,j)."""
+    state, found = view.state, np.zeros(8)
+    now = int(state.tally[CLOCK])
+    shortcuts(view, i, j, math.inf, found)
+    ceiling = found[2] + offset
+    is_steady = shortcuts(view, i, j, ceiling, found)
+    below, most, lead, cut, _, weight, heaviest, bar = (float(value) for value in found)
+    demand(weight <= heaviest, f"{words} the first weighs {weight:g}, at most {heaviest:g} by `most_weight`")
+    demand(below <= most, f"{words} m^- is {below:g}, at most {most:g} by `most_dominated`")
+    wrong = f"{words} M^- is {lead:g}, but {cut:g} by `undominated_below` a ceiling of {ceiling:g}"
+    demand(cut == lead if lead <= ceiling else cut > ceiling, wrong)
+    for floor in (below - abs(offset) * 1e-6, below + offset):
+        shortcuts(view, i, j, floor, found)
+        wrong = f"{words} m^- is {below:g}, but above {floor:g} by `is_dominated_above`"
+        demand(found[4] == 0.0 or below > floor, wrong)
+    state.tally[CLOCK] = 1000 * now
+    shortcuts(view, i, j, math.inf, found)
     state.tally[CLOCK] = now
-
-
-LAWS: tuple[Law, ...] = (
-    permuting_arms_permutes_decisions,
-    rescaling_an_objective_changes_nothing,
-    a_far_redundant_constraint_changes_nothing,
-    the_budget_is_never_exceeded,
-    the_number_of_threads_changes_nothing,
-    the_compiler_changes_nothing,
-    claims_stay_as_delta_grows,
-    time_alone_adds_no_evidence,
-    feasibility_is_about_one_arm,
-    shortcuts_lead_to_the_same,
-)
+    same = (found[0], found[2], found[7]) == (below, lead, bar)
+    demand(not is_steady or same, f"{words} evidence is said to be steady, but changes with time")

@@ -4,14 +4,15 @@ import json
 import secrets
 import threading
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
+from contextlib import closing
 from dataclasses import dataclass, field
+from functools import partial
 
 from paretoguard.errors import StorageError
 from paretoguard.experiment.events import CREATED, START, TOLD, Draft, Event, chain, first_break
 from paretoguard.experiment.storage import Storage
-from paretoguard.testing.cases import demand
+from paretoguard.testing.cases import Laws, demand
 
 WRITERS, WRITES = 8, 10  # threads, and what each appends
 _PATIENCE = 120.0  # seconds until a storage is said to be stuck
@@ -35,17 +36,11 @@ class Opening:
     make: Callable[[], Storage]
     mark: str = field(default_factory=lambda: secrets.token_hex(4))
 
-    @contextmanager
-    def opened(self) -> Iterator[Storage]:
-        """A connection of its own."""
-        storage = self.make()
-        try:
-            yield storage
-        finally:
-            storage.close()
+    def opened(self) -> closing[Storage]:
+        return closing(self.make())
 
     def read(self, name: str, after: int = 0) -> list[Event]:
-        """What another connection reads."""
+        """Return what another connection reads."""
         with self.opened() as storage:
             return list(storage.events(name, after))
 
@@ -55,6 +50,7 @@ class Opening:
 
 
 StorageLaw = Callable[[Opening], None]
+STORAGE_LAWS = Laws[Opening]()
 _FIRST = Draft(CREATED, {"problem": "none"}, 0.0)
 
 
@@ -62,6 +58,16 @@ def _told(*numbers: int) -> list[Draft]:
     return [Draft(TOLD, {"n": number}, float(number)) for number in numbers]
 
 
+def _refusal(attempt: Callable[[], object], error: type[Exception] = StorageError) -> str | None:
+    """Return what an attempt says when it raises this error, None if it succeeds."""
+    try:
+        attempt()
+    except error as refused:
+        return str(refused)
+    return None
+
+
+@STORAGE_LAWS.state
 def what_is_appended_is_read_back(opening: Opening) -> None:
     """What was appended is read back by another connection: numbered 1, 2, 3, …, chained, in order, byte for byte."""
     name, batches = f"{opening.mark} read", [_told(1), _told(2, 3, 4), [], _told(5)]
@@ -72,11 +78,12 @@ def what_is_appended_is_read_back(opening: Opening) -> None:
         head = storage.head(name)
     due = chain([_FIRST, *(draft for batch in batches for draft in batch)], 0, START)
     for who, events in (("the calls returned", given), ("another connection reads", opening.read(name))):
-        demand(events == due, what_is_appended_is_read_back, opening, f"{who} {events}, expected {due}")
+        demand(events == due, f"{who} {events}, expected {due}")
     last = due[-1].sequence, due[-1].hash
-    demand(head == last, what_is_appended_is_read_back, opening, f"head gives {head}, expected {last}")
+    demand(head == last, f"head gives {head}, expected {last}")
 
 
+@STORAGE_LAWS.state
 def only_later_events_are_read(opening: Opening) -> None:
     """`events(name, after)`, and `make` in `append(name, after, make)`, get exactly the events that follow `after`."""
     name, seen = f"{opening.mark} after", list[list[Event]]()
@@ -92,11 +99,12 @@ def only_later_events_are_read(opening: Opening) -> None:
         for after in (0, 1, 4, 6, 9):
             read, added = list(storage.events(name, after)), storage.append(name, after, note)
             found = f"after {after} it reads {read} and `make` gets {seen}, once; expected {whole[after:]}"
-            demand(read == whole[after:] and seen == [read], only_later_events_are_read, opening, found)
-            demand(added == [], only_later_events_are_read, opening, f"without drafts it added {added}")
+            demand(read == whole[after:] and seen == [read], found)
+            demand(added == [], f"without drafts it added {added}")
             seen.clear()
 
 
+@STORAGE_LAWS.state
 def drafts_are_added_all_or_none(opening: Opening) -> None:
     """If `make` raises, or one draft cannot be written, nothing is added, and the storage can still be used."""
     name = f"{opening.mark} whole"
@@ -110,20 +118,16 @@ def drafts_are_added_all_or_none(opening: Opening) -> None:
     with opening.opened() as storage:
         storage.create(name, _FIRST)
         for make, error in ((throw, _ThrownError), (spoilt, StorageError)):
-            try:
-                storage.append(name, 1, make)
-            except error:
-                pass
-            else:
-                demand(False, drafts_are_added_all_or_none, opening, f"{make.__name__} did not raise {error.__name__}")
+            said = _refusal(partial(storage.append, name, 1, make), error)
+            demand(said is not None, f"{make.__name__} did not raise {error.__name__}")
             events = opening.read(name)
-            found = f"after {error.__name__} there are {events}, expected the first alone"
-            demand(len(events) == 1, drafts_are_added_all_or_none, opening, found)
+            demand(len(events) == 1, f"after {error.__name__} there are {events}, expected the first alone")
         storage.append(name, 1, lambda new: _told(1, 2))
     events = opening.read(name)
-    demand(len(events) == 3, drafts_are_added_all_or_none, opening, f"afterwards 2 were added, there are {events}")
+    demand(len(events) == 3, f"afterwards 2 were added, there are {events}")
 
 
+@STORAGE_LAWS.state
 def wrong_names_are_refused(opening: Opening) -> None:
     """A ledger that is not there, and a name that is taken, are StorageErrors that say the name and change nothing."""
     name, missing = f"{opening.mark} taken", f"{opening.mark} missing"
@@ -138,19 +142,16 @@ def wrong_names_are_refused(opening: Opening) -> None:
             ("append", missing, lambda: storage.append(missing, 0, lambda new: _told(1))),
         ]
         for what, whose, attempt in attempts:
-            try:
-                attempt()
-            except StorageError as error:
-                found = f"{what} says {str(error)!r}, without the name {whose!r}"
-                demand(repr(whose)[1:-1] in str(error), wrong_names_are_refused, opening, found)
-            else:
-                demand(False, wrong_names_are_refused, opening, f"{what} of {whose!r} is not refused")
+            said = _refusal(attempt)
+            demand(said is not None, f"{what} of {whose!r} is not refused")
+            demand(repr(whose)[1:-1] in str(said), f"{what} says {said!r}, without the name {whose!r}")
         known = storage.names()
-    demand(missing not in known, wrong_names_are_refused, opening, f"there is a ledger {missing!r} now")
+    demand(missing not in known, f"there is a ledger {missing!r} now")
     events = opening.read(name)
-    demand(events == [first], wrong_names_are_refused, opening, f"{name!r} holds {events}, expected {[first]}")
+    demand(events == [first], f"{name!r} holds {events}, expected {[first]}")
 
 
+@STORAGE_LAWS.state
 def a_ledger_begins_once(opening: Opening) -> None:
     """Of several who begin a ledger with one name at once, one does, and the others are told that it is taken."""
     name, begun = f"{opening.mark} once", list[Event]()
@@ -162,11 +163,12 @@ def a_ledger_begins_once(opening: Opening) -> None:
             if name not in str(error):
                 raise
 
-    _together(opening, a_ledger_begins_once, begin)
+    _together(opening, begin)
     events = opening.read(name)
-    demand(events == begun, a_ledger_begins_once, opening, f"begun were {begun}, there is {events}")
+    demand(events == begun, f"begun were {begun}, there is {events}")
 
 
+@STORAGE_LAWS.state
 def writers_do_not_meet(opening: Opening) -> None:
     """Connections that append at once lose nothing, double nothing, and decide on the last state of their ledger."""
     names = [f"{opening.mark} counter {number}" for number in (0, 1)]
@@ -187,18 +189,19 @@ def writers_do_not_meet(opening: Opening) -> None:
         for _ in range(WRITES):
             returned[name] += storage.append(name, after, one_more)
 
-    _together(opening, writers_do_not_meet, count)
+    _together(opening, count)
     for name in names:
         events = opening.read(name)
         numbers = [event.read().data["n"] for event in events[1:]]
         due = list(range(1, len(returned[name]) + 1))
-        demand(numbers == due, writers_do_not_meet, opening, f"a counter has the values {numbers}, expected {due}")
+        demand(numbers == due, f"a counter has the values {numbers}, expected {due}")
         same = sorted(returned[name]) == events[1:]
-        demand(same, writers_do_not_meet, opening, f"returned were {sorted(returned[name])}, there are {events[1:]}")
+        demand(same, f"returned were {sorted(returned[name])}, there are {events[1:]}")
         broken = first_break(events)
-        demand(not broken, writers_do_not_meet, opening, broken)
+        demand(not broken, broken)
 
 
+@STORAGE_LAWS.state
 def readers_are_not_disturbed(opening: Opening) -> None:
     """Who is in the middle of reading neither stops a writer nor misses anything, and may leave off at any event."""
     name = f"{opening.mark} reading"
@@ -211,16 +214,17 @@ def readers_are_not_disturbed(opening: Opening) -> None:
         added = writer.append(name, 301, lambda new: _told(300, 301))
         read += events
         found = f"{len(read)} events were read while {len(added)} were added to {len(before)}: not those, in order"
-        demand(read in (before, before + added), readers_are_not_disturbed, opening, found)
+        demand(read in (before, before + added), found)
         left = reader.events(name)
         next(left)
         del left
         reader.append(name, 303, lambda new: _told(302))
         writer.append(name, 304, lambda new: _told(303))
     count = len(opening.read(name))
-    demand(count == 305, readers_are_not_disturbed, opening, f"there are {count} events, expected 305")
+    demand(count == 305, f"there are {count} events, expected 305")
 
 
+@STORAGE_LAWS.state
 def ledgers_are_apart(opening: Opening) -> None:
     """Ledgers do not mix, however odd their names are; `names` gives them as they are, in alphabetical order."""
     names = [odd.format(opening.mark) for odd in _NAMES]
@@ -232,12 +236,13 @@ def ledgers_are_apart(opening: Opening) -> None:
         known = storage.names()
     for number, name in enumerate(names):
         held = [event.read().data["n"] for event in opening.read(name)]
-        demand(held == [number, number], ledgers_are_apart, opening, f"{name!r} holds {held}, expected {[number] * 2}")
-    demand(known == sorted(known), ledgers_are_apart, opening, f"names gives {known}, expected them sorted")
+        demand(held == [number, number], f"{name!r} holds {held}, expected {[number] * 2}")
+    demand(known == sorted(known), f"names gives {known}, expected them sorted")
     lost = sorted({*names} - {*known})
-    demand(not lost, ledgers_are_apart, opening, f"names gives {known}, without {lost}")
+    demand(not lost, f"names gives {known}, without {lost}")
 
 
+@STORAGE_LAWS.state
 def values_survive(opening: Opening) -> None:
     """Numbers, odd texts and long ones are read back as they were told."""
     name = f"{opening.mark} values"
@@ -248,10 +253,11 @@ def values_survive(opening: Opening) -> None:
     entry = opening.read(name, 1)[0].read()
     for key, value in data.items():
         due, held = json.dumps(value), json.dumps(entry.data[key])
-        demand(held == due, values_survive, opening, f"{key} are {held[:500]}, expected {due[:500]}")
-    demand(entry.time == 1.5, values_survive, opening, f"the time is {entry.time}, expected 1.5")
+        demand(held == due, f"{key} are {held[:500]}, expected {due[:500]}")
+    demand(entry.time == 1.5, f"the time is {entry.time}, expected 1.5")
 
 
+@STORAGE_LAWS.state
 def restored_events_are_the_same(opening: Opening) -> None:
     """A ledger that is restored has the very events that were given, and goes on from the last."""
     name = f"{opening.mark} restored"
@@ -260,20 +266,16 @@ def restored_events_are_the_same(opening: Opening) -> None:
         storage.restore(name, events)
         restored = opening.read(name)
         added = storage.append(name, len(events), lambda new: _told(7))
-        demand(restored == events, restored_events_are_the_same, opening, "they are not those that were given")
+        demand(restored == events, "they are not those that were given")
         head, last = storage.head(name), (added[-1].sequence, added[-1].hash)
-        demand(head == last, restored_events_are_the_same, opening, f"head gives {head}, expected {last}")
-        try:
-            storage.restore(f"{name} empty", [])
-        except StorageError:
-            pass
-        else:
-            demand(False, restored_events_are_the_same, opening, "a ledger without events is not refused")
+        demand(head == last, f"head gives {head}, expected {last}")
+        said = _refusal(lambda: storage.restore(f"{name} empty", []))
+        demand(said is not None, "a ledger without events is not refused")
     broken = first_break(opening.read(name))
-    demand(not broken, restored_events_are_the_same, opening, broken)
+    demand(not broken, broken)
 
 
-def _together(opening: Opening, law: StorageLaw, work: Callable[[int, Storage], None]) -> None:
+def _together(opening: Opening, work: Callable[[int, Storage], None]) -> None:
     """Do the work in several threads at once, each with a connection of its own."""
     start, failures = threading.Barrier(WRITERS), list[str]()
 
@@ -292,19 +294,5 @@ def _together(opening: Opening, law: StorageLaw, work: Callable[[int, Storage], 
     for thread in threads:
         thread.join(max(0.0, end - time.monotonic()))
     stuck = sum(thread.is_alive() for thread in threads)
-    demand(stuck == 0, law, opening, f"{stuck} of {WRITERS} threads are not done after {_PATIENCE:g} s")
-    demand(not failures, law, opening, f"{len(failures)} of {WRITERS} threads failed: {', '.join(failures[:3])}")
-
-
-STORAGE_LAWS: tuple[StorageLaw, ...] = (
-    what_is_appended_is_read_back,
-    only_later_events_are_read,
-    drafts_are_added_all_or_none,
-    wrong_names_are_refused,
-    a_ledger_begins_once,
-    writers_do_not_meet,
-    readers_are_not_disturbed,
-    ledgers_are_apart,
-    values_survive,
-    restored_events_are_the_same,
-)
+    demand(stuck == 0, f"{stuck} of {WRITERS} threads are not done after {_PATIENCE:g} s")
+    demand(not failures, f"{len(failures)} of {WRITERS} threads failed: {', '.join(failures[:3])}")
