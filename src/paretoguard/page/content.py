@@ -11,8 +11,8 @@ from paretoguard.experiment.events import CREATED, KINDS, RETRACTED, Entry, firs
 from paretoguard.experiment.experiment import Experiment, Status
 from paretoguard.experiment.labels import CHANGED
 from paretoguard.experiment.storage import Storage
-from paretoguard.pictures.constraint_lines import pretty
 from paretoguard.pictures.palette import ORDER
+from paretoguard.pictures.regions import pretty
 from paretoguard.problem import Problem
 from paretoguard.problem.noise import Noise
 from paretoguard.race.ledger_notes import Failures, Run, read_failures, read_runs

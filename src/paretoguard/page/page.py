@@ -10,7 +10,7 @@ from paretoguard.page.markup import Html, joined, listed, pairs, scrolling, tabl
 from paretoguard.page.runs import MADE_AGAIN, MEASURED, failure_rows, run_pairs
 from paretoguard.page.style import DARK, PRINT, STYLE
 from paretoguard.pictures.front import draw_result, reading, remarks
-from paretoguard.pictures.guards import draw_guards, guard_remarks, guards
+from paretoguard.pictures.rows import draw_guards, guard_remarks, guards
 from paretoguard.pictures.run import draw_growth
 from paretoguard.verdict import MARKS, Verdict
 

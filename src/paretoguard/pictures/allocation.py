@@ -1,13 +1,12 @@
 """Each arm's share of the samples: what the lower bound asks for, beside what each algorithm would take."""
 
 from collections.abc import Sequence
-from os import PathLike
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from paretoguard.errors import SettingsError
-from paretoguard.pictures.canvas import figure_for, look, save
+from paretoguard.pictures.canvas import Target, figure_for, look, save
 from paretoguard.pictures.palette import QUIET
 
 if TYPE_CHECKING:
@@ -16,16 +15,16 @@ if TYPE_CHECKING:
 
     from paretoguard.theory.plan import Scenario
 
-COLOURS = ("#222222", "#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9")  # told apart by colour-blind readers
-LINE = 0.17  # inches a bar
+_COLOURS = ("#222222", "#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9")  # told apart by colour-blind readers
+_LINE = 0.17  # inches a bar
 
 
-def draw_allocation(scenarios: "Sequence[Scenario]", target: "str | PathLike[str] | Figure | None" = None) -> "Figure":
-    """One panel for each scenario; `target` is a file to write or a figure to draw on."""
+def draw_allocation(scenarios: "Sequence[Scenario]", target: Target = None) -> "Figure":
+    """Draw one panel for each scenario; `target` is a file to write or a figure to draw on."""
     shown = [one for one in scenarios if one.bound is not None or one.designs]
     if not shown:
         raise SettingsError("there is nothing to draw: no lower bound, and no finished run")
-    heights = [1.0 + len(one.instance.problem.arms) * (len(one.designs) + 1.6) * LINE for one in shown]
+    heights = [1.0 + len(one.instance.problem.arms) * (len(one.designs) + 1.6) * _LINE for one in shown]
     with look():
         figure = figure_for(target, 7.0, sum(heights))
         panels: Any = figure.subplots(len(shown), 1, squeeze=False, height_ratios=heights)
@@ -46,7 +45,7 @@ def _draw(axes: "Axes", one: "Scenario") -> None:
         ended = f", {row['undecided']:.0%} of runs undecided" if row["undecided"] > 0 else ""
         bars.append((f"{row['algorithm']}, {row['evidence']}: {row['mean']:,.0f} samples{ended}", shares))
     places, height = np.arange(len(arms)), 0.8 / len(bars)
-    colours = COLOURS if one.bound is not None else COLOURS[1:]
+    colours = _COLOURS if one.bound is not None else _COLOURS[1:]
     for k, (name, shares) in enumerate(bars):
         at = places + (k - (len(bars) - 1) / 2) * height
         colour = colours[k % len(colours)]

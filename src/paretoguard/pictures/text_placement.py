@@ -16,7 +16,7 @@ POINTS_PER_INCH = 72.0
 DIRECTIONS = ((1, 0), (1, 1), (1, -1), (-1, 0), (-1, 1), (-1, -1), (0, 1), (0, -1))
 DISTANCES = (7.0, 11.0, 16.0, 24.0, 34.0, 48.0)  # points
 FAR = 18.0  # points; a name beyond this needs a line to its point
-LONGEST_NAME = 22  # letters, where names stand in rows and columns
+_LONGEST_NAME = 22  # letters, where names stand in rows and columns
 SOLID, OUTSIDE = 1.0, 3.0  # how bad it is to cover a mark or a word; to leave the axes
 
 
@@ -50,8 +50,8 @@ def short(name: str) -> str:
     >>> short("learning rate 0.001, batch 64")
     'learning ra…1, batch 64'
     """
-    half = LONGEST_NAME // 2
-    return name if len(name) <= LONGEST_NAME else f"{name[:half]}…{name[-half:]}"
+    half = _LONGEST_NAME // 2
+    return name if len(name) <= _LONGEST_NAME else f"{name[:half]}…{name[-half:]}"
 
 
 def place_names(
