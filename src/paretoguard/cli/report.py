@@ -75,11 +75,11 @@ def _format(style: str | None, out: Path | None) -> str:
 def _read(name: str, storage: str | None, is_race: bool) -> "Facts":
     from paretoguard.cli.console import remarks
     from paretoguard.cli.live import compiling
-    from paretoguard.page.content import read
+    from paretoguard.page.content import read_facts
     from paretoguard.race.ledger import latest
 
     with compiling(remarks()), ledgers(storage) as place:
-        return read(latest(name, place) if is_race else name, place)
+        return read_facts(latest(name, place) if is_race else name, place)
 
 
 def _text(facts: "Facts", chosen: str) -> str:
