@@ -4,20 +4,8 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 
 from paretoguard.experiment.events import moment
+from paretoguard.page import sections
 from paretoguard.page.content import STATES, Facts
-from paretoguard.page.sections import (
-    Code,
-    Headline,
-    Items,
-    Pairs,
-    Promise,
-    Reasons,
-    ReportBlock,
-    Section,
-    Table,
-    Text,
-    sections,
-)
 
 _FEW = 6  # looks, where they stand in a table
 _SIGNS = re.compile(r"([\\`*_{}\[\]<>#|~&])")
@@ -25,7 +13,7 @@ _SIGNS = re.compile(r"([\\`*_{}\[\]<>#|~&])")
 
 def markdown(facts: Facts) -> str:
     """Return the whole report."""
-    result, found = facts.result, sections(facts)
+    result, found = facts.result, sections.shared(facts)
     texts = [
         f"# {_plain(facts.name)}",
         f"**{_plain(result.headline())}.** State: {STATES[result.stopped]}; guarantee: {result.guarantee}; last event "
@@ -33,17 +21,17 @@ def markdown(facts: Facts) -> str:
     ]
     if facts.broken:
         texts.append(f"**The ledger was changed after it was written: {_plain(facts.broken)}.**")
-    found["growth"] = Section("How evidence grew", _growth(facts))
+    found["growth"] = sections.Section("How evidence grew", _growth(facts))
     for section in map(found.__getitem__, ("question", "answer", "whys", "guarantee", "growth", "protocol")):
         texts += [f"## {section.title}", *(text for block in section.blocks for text in _texts(block))]
     return "\n\n".join(texts) + "\n"
 
 
-def _growth(facts: Facts) -> list[ReportBlock]:
+def _growth(facts: Facts) -> list[sections.ReportBlock]:
     """Return a table with a row for each arm, best ones first: its evidence over what is required, at a few looks."""
     grown = facts.grown
     if len(grown.samples) == 0:
-        return [Text("There is no result to show yet.")]
+        return [sections.Text("There is no result to show yet.")]
     few = sorted({round(place * (len(grown.samples) - 1) / (_FEW - 1)) for place in range(_FEW)})
     certain = (grown.statuses == grown.answer) & (grown.answer > 0)
     rows = []
@@ -54,27 +42,27 @@ def _growth(facts: Facts) -> list[ReportBlock]:
             row[f"{grown.samples[look]:,}"] = "certain" if certain[look, place] else share
         rows.append(row)
     words = "Evidence for each arm's status, in percent of what is required, after so many samples."
-    return [Text(words), Table("", rows)]
+    return [sections.Text(words), sections.Table("", rows)]
 
 
-def _texts(block: ReportBlock) -> list[str]:
+def _texts(block: sections.ReportBlock) -> list[str]:
     """Return what stands in the report for a block, with a blank line after each."""
     match block:
-        case Text(words):
+        case sections.Text(words):
             return [_plain(words)]
-        case Headline(_, measured):
+        case sections.Headline(_, measured):
             return [_plain(measured)]
-        case Promise(label, promise, basis):
+        case sections.Promise(label, promise, basis):
             return [f"**{label}** {_plain(promise)} Basis: {_plain(basis)}."]
-        case Reasons(reasons):
+        case sections.Reasons(reasons):
             return [_list(f"**{_plain(arm)}** {status}: {_plain(reason)}" for arm, status, reason in reasons)]
-        case Table(caption, rows, notes=notes, is_titled=is_titled):
+        case sections.Table(caption, rows, notes=notes, is_titled=is_titled):
             return [*([f"{caption}:"] if is_titled else []), _table(rows), *map(_plain, notes)]
-        case Pairs(_, heads, pairs):
+        case sections.Pairs(_, heads, pairs):
             return [_table([dict(zip(heads, pair, strict=True)) for pair in pairs])]
-        case Items(title, sentences):
+        case sections.Items(title, sentences):
             return [f"{title}:", _list(f"{_plain(sentence)}." for sentence in sentences)]
-        case Code(title, text, language):
+        case sections.Code(title, text, language):
             return [f"{title}:", _code(text, language)]
 
 

@@ -33,14 +33,13 @@ def tag(name: str, /, *parts: str, **attributes: str) -> Html:
 
 
 def joined(parts: Iterable[str]) -> Html:
-    """Return the parts one after the other."""
     return Html("".join(part if isinstance(part, Html) else html.escape(part, quote=False) for part in parts))
 
 
-def whole_names(text: str, names: Iterable[str]) -> Html:
+def unbroken(text: str, names: Iterable[str]) -> Html:
     """Return text in which names such as `zstd-19` are not broken at their hyphens.
 
-    >>> whole_names("a-1 beats a-12", ["a-1", "a-12"])
+    >>> unbroken("a-1 beats a-12", ["a-1", "a-12"])
     '<span class="name">a-1</span> beats <span class="name">a-12</span>'
     """
     kept = [re.escape(name) for name in names if "-" in name and re.fullmatch(rf"[\w.+-]{{1,{_MOST_IN_LINE}}}", name)]
@@ -70,7 +69,6 @@ def table_of(caption: str, rows: Sequence[Mapping[str, str]], right: Sequence[st
 
 
 def pairs_of(rows: Iterable[tuple[str, str]], kind: str) -> Html:
-    """Return words and what they stand for."""
     return tag("dl", *(tag("div", tag("dt", word), tag("dd", said)) for word, said in rows), class_=kind)
 
 

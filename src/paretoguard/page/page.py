@@ -3,31 +3,9 @@
 from collections.abc import Sequence
 
 from paretoguard.experiment.events import moment
+from paretoguard.page import sections
 from paretoguard.page.content import STATES, Facts
-from paretoguard.page.markup import (
-    Html,
-    Picture,
-    inline,
-    joined,
-    pairs_of,
-    rules,
-    scrolling,
-    table_of,
-    tag,
-    whole_names,
-)
-from paretoguard.page.sections import (
-    Code,
-    Headline,
-    Items,
-    Pairs,
-    Promise,
-    Reasons,
-    ReportBlock,
-    Table,
-    Text,
-    sections,
-)
+from paretoguard.page.markup import Html, Picture, inline, joined, pairs_of, rules, scrolling, table_of, tag, unbroken
 from paretoguard.page.style import DARK, PRINT, STYLE
 from paretoguard.pictures.front import draw_result, reading, remarks
 from paretoguard.pictures.rows import draw_guards, guard_remarks, guards
@@ -44,7 +22,7 @@ def page(facts: Facts) -> str:
     figures = {"front": _front(facts) if drawn else [], "growth": _growth(facts) if drawn else []}
     nothing = tag("p", "There is no result to show yet.")
     parts = {name: [_figure(*figure) for figure in shown] or [nothing] for name, shown in figures.items()}
-    for name, section in sections(facts).items():
+    for name, section in sections.shared(facts).items():
         titles[name] = section.title
         parts[name] = [part for block in section.blocks for part in _parts(block, arms)]
     colours = {colour for shown in figures.values() for picture, _ in shown for colour in picture.colours}
@@ -58,8 +36,13 @@ def page(facts: Facts) -> str:
     )
     links = (tag("li", tag("a", titles[name], href=f"#{name}")) for name in _ORDER)
     contents = tag("nav", tag("ul", *links), aria_label="Contents")
-    main = tag("main", *(_section(name, titles[name], parts[name]) for name in _ORDER))
-    body = tag("body", tag("header", *_header(facts), contents), main, _footer(facts))
+    main = []
+    for name in _ORDER:
+        title = tag("h2", titles[name], id=f"{name}-head")
+        main.append(tag("section", title, *parts[name], id=name, aria_labelledby=f"{name}-head"))
+    seal = tag("span", facts.status.hash, class_="hash")
+    footer = tag("p", f"The ledger at event {facts.status.sequence:,}, with the hash ", seal, ".")
+    body = tag("body", tag("header", *_header(facts), contents), tag("main", *main), tag("footer", footer))
     return f"<!DOCTYPE html>\n{tag('html', head, body, lang='en')}\n"
 
 
@@ -77,50 +60,40 @@ def _header(facts: Facts) -> list[Html]:
     return [
         tag("p", "Report on a race" if facts.runs else "Report on a live experiment", class_="kind"),
         tag("h1", facts.name),
-        tag("p", whole_names(f"{result.headline()}.", facts.problem.arms), class_="answer"),
+        tag("p", unbroken(f"{result.headline()}.", facts.problem.arms), class_="answer"),
         *([tag("p", broken, class_="alarm")] if facts.broken else []),
         *(tag("p", f"Note: {note}.", class_="note") for note in result.notes),
         pairs_of(tiles, "tiles"),
     ]
 
 
-def _section(name: str, title: str, parts: Sequence[Html]) -> Html:
-    head = tag("h2", title, id=f"{name}-head")
-    return tag("section", head, *parts, id=name, aria_labelledby=f"{name}-head")
-
-
-def _footer(facts: Facts) -> Html:
-    seal = tag("span", facts.status.hash, class_="hash")
-    return tag("footer", tag("p", f"The ledger at event {facts.status.sequence:,}, with the hash ", seal, "."))
-
-
 # --- blocks -----------------------------------------------------------------------------------------------------------
 
 
-def _parts(block: ReportBlock, arms: Sequence[str]) -> list[Html]:
+def _parts(block: sections.ReportBlock, arms: Sequence[str]) -> list[Html]:
     """Return what stands on the page for a block."""
     match block:
-        case Text(words, has_arms):
-            return [tag("p", whole_names(words, arms) if has_arms else words)]
-        case Headline(answer, measured):
-            return [tag("p", whole_names(f"{answer}. ", arms), measured)]
-        case Promise(label, promise, basis):
+        case sections.Text(words, has_arms):
+            return [tag("p", unbroken(words, arms) if has_arms else words)]
+        case sections.Headline(answer, measured):
+            return [tag("p", unbroken(f"{answer}. ", arms), measured)]
+        case sections.Promise(label, promise, basis):
             return [tag("p", tag("strong", label), " ", promise), tag("p", f"Basis: {basis}.")]
-        case Reasons(reasons):
+        case sections.Reasons(reasons):
             whys = [
-                (joined([whole_names(f"{arm} ", arms), _status(status)]), whole_names(reason, arms))
+                (joined([unbroken(f"{arm} ", arms), _status(status)]), unbroken(reason, arms))
                 for arm, status, reason in reasons
             ]
             return [pairs_of(whys, "whys")]
-        case Table(caption, rows, right, notes, has_limits=has_limits):
+        case sections.Table(caption, rows, right, notes, has_limits=has_limits):
             if has_limits:
                 rows = [{column: _cell(column, cell) for column, cell in row.items()} for row in rows]
             return [table_of(". ".join(filter(None, [caption, " ".join(notes)])), rows, right)]
-        case Pairs(title, _, pairs):
+        case sections.Pairs(title, _, pairs):
             return [tag("h3", title), pairs_of(pairs, "facts")]
-        case Items(title, sentences):
+        case sections.Items(title, sentences):
             return [tag("h3", title), tag("ul", *(tag("li", f"{sentence}.") for sentence in sentences))]
-        case Code(title, text):
+        case sections.Code(title, text):
             return [tag("h3", title), tag("pre", text)]
 
 

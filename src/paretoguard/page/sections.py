@@ -87,7 +87,7 @@ class Section(NamedTuple):
     blocks: Sequence[ReportBlock]
 
 
-def sections(facts: Facts) -> dict[str, Section]:
+def shared(facts: Facts) -> dict[str, Section]:
     """Return the sections that every report has, by name."""
     return {
         "question": Section("The question", _question(facts)),

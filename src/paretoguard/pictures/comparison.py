@@ -1,8 +1,7 @@
-"""A picture of a study: how many samples each algorithm needs, how often it is wrong, and where the samples went."""
+"""Pictures that compare algorithms: the runs of a study and where their samples went, and what a plan expects."""
 
 import textwrap
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -23,6 +22,8 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
+    from paretoguard.theory.plan import Scenario
+
 _MOST_POINTS = 400  # of one row; of more runs, evenly spaced ones by rank are shown
 _LONGEST_TITLE = 60  # letters in a line
 _ALGORITHMS = ("e-cape", "two-stage", "racing", "uniform", "pitfall")
@@ -31,6 +32,8 @@ _MOST_ARMS = 20  # in a table
 _ROW = 0.2  # inches
 _COLUMNS_INCHES = 5.6  # for all columns together
 _LETTER_INCHES = 0.068  # of a head
+_BAR_COLOURS = ("#222222", "#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9")  # told apart by colour-blind readers
+_BAR = 0.17  # inches
 
 
 class KindOfRun(NamedTuple):
@@ -55,7 +58,7 @@ def draw_comparison(study: Study, target: Target = None) -> "Figure":
         raise SettingsError("the study has no finished run to draw")
     instances = {cell.instance.name: cell.instance for cell in study.cells}
     tables = {name: pull_table(instances[name], rows) for name, rows in panels.items()}
-    heights = [height for name, rows in panels.items() for height in (0.62 * len(rows) + 0.2, tables[name].height)]
+    heights = [height for rows in panels.values() for height in (0.62 * len(rows) + 0.2, _ROW * len(rows))]
     beside = sum(0.65 + table.head for table in tables.values())  # axis labels, heads of columns
     with look():
         figure = figure_for(target, 7.2, 1.25 + sum(heights) + beside)
@@ -176,32 +179,14 @@ def _add_words(figure: "Figure", study: Study, instances: Sequence[str]) -> None
 # --- where the samples went: a row for each kind of run, a column for each arm ----------------------------------------
 
 
-@dataclass(frozen=True)
-class PullTable:
+class PullTable(NamedTuple):
     """Shares of samples [rows, columns], with the heads of both; the last column may stand for the arms left out."""
 
     rows: Sequence[str]
     columns: Sequence[str]
     shares: Floats
-
-    @property
-    def upright(self) -> bool:
-        """Return whether the heads are too long to lie level."""
-        return self._longest * _LETTER_INCHES > _COLUMNS_INCHES / len(self.columns)
-
-    @property
-    def head(self) -> float:
-        """Return the inches that the heads of the columns and the label take."""
-        return 0.3 + (_LETTER_INCHES * self._longest if self.upright else 0.15)
-
-    @property
-    def height(self) -> float:
-        """Return the inches that the rows take."""
-        return _ROW * len(self.rows)
-
-    @property
-    def _longest(self) -> int:
-        return max(len(head) for head in self.columns)
+    is_upright: bool  # are the heads of the columns too long to lie level?
+    head: float  # inches that they and the label take
 
 
 def pull_table(instance: Instance, rows: Sequence[KindOfRun]) -> PullTable:
@@ -219,7 +204,9 @@ def pull_table(instance: Instance, rows: Sequence[KindOfRun]) -> PullTable:
     if len(kept) < shares.shape[1]:
         heads.append(f"{shares.shape[1] - len(kept)} others")
         shown = np.column_stack([shown, 1.0 - shown.sum(axis=1)])
-    return PullTable([row.name for row in rows], heads, shown)
+    inches = _LETTER_INCHES * max(len(head) for head in heads)
+    upright = inches > _COLUMNS_INCHES / len(heads)
+    return PullTable([row.name for row in rows], heads, shown, upright, 0.3 + (inches if upright else 0.15))
 
 
 def _draw_table(axes: "Axes", table: PullTable) -> None:
@@ -235,7 +222,7 @@ def _draw_table(axes: "Axes", table: PullTable) -> None:
         middle = column + 0.5, row + 0.53
         axes.text(*middle, words, ha="center", va="center", fontsize=7, color="white" if dark else "#222222")
     axes.xaxis.tick_top()
-    axes.set_xticks(edges[0][:-1] + 0.5, table.columns, fontsize=7, rotation=90 if table.upright else 0)
+    axes.set_xticks(edges[0][:-1] + 0.5, table.columns, fontsize=7, rotation=90 if table.is_upright else 0)
     axes.set_yticks(edges[1][:-1] + 0.5, [row.replace("\n", ", ") for row in table.rows], fontsize=7)
     for label in [*axes.get_xticklabels(), *axes.get_yticklabels()]:
         label.set(parse_math=False, color="#222222")
@@ -244,3 +231,49 @@ def _draw_table(axes: "Axes", table: PullTable) -> None:
         side.set_visible(False)
     axes.set_xlabel("where samples went: per cent of all samples", fontsize=8, color=QUIET, labelpad=3)
     axes.xaxis.set_label_position("bottom")
+
+
+# --- a plan: shares of the samples, a bar for each algorithm and arm --------------------------------------------------
+
+
+def draw_allocation(scenarios: "Sequence[Scenario]", target: Target = None) -> "Figure":
+    """Draw each arm's share of the samples: what the lower bound asks for, beside what each algorithm would take.
+
+    One panel for each scenario; `target` is a file to write or a figure to draw on.
+    """
+    shown = [one for one in scenarios if one.bound is not None or one.designs]
+    if not shown:
+        raise SettingsError("there is nothing to draw: no lower bound, and no finished run")
+    heights = [1.0 + len(one.instance.problem.arms) * (len(one.designs) + 1.6) * _BAR for one in shown]
+    with look():
+        figure = figure_for(target, 7.0, sum(heights))
+        panels: Any = figure.subplots(len(shown), 1, squeeze=False, height_ratios=heights)
+        for one, axes in zip(shown, panels[:, 0], strict=True):
+            _draw_bars(axes, one)
+        save(figure, target)
+    return figure
+
+
+def _draw_bars(axes: "Axes", one: "Scenario") -> None:
+    arms = one.instance.problem.arms
+    bars = []
+    if one.bound is not None:
+        words = f"lower bound: {one.bound.samples(one.delta):,.0f} samples"
+        bars.append((words, [one.bound.weights[arm] for arm in arms]))
+    for row in one.designs:
+        shares = [row["pulls"][arm]["mean"] / row["mean"] for arm in arms]
+        ended = f", {row['undecided']:.0%} of runs undecided" if row["undecided"] > 0 else ""
+        bars.append((f"{row['algorithm']}, {row['evidence']}: {row['mean']:,.0f} samples{ended}", shares))
+    places, height = np.arange(len(arms)), 0.8 / len(bars)
+    colours = _BAR_COLOURS if one.bound is not None else _BAR_COLOURS[1:]
+    for k, (name, shares) in enumerate(bars):
+        at = places + (k - (len(bars) - 1) / 2) * height
+        colour = colours[k % len(colours)]
+        axes.barh(at, shares, height=0.9 * height, color=colour, label=name)
+    best = one.instance.truth().pareto
+    axes.set_yticks(places, [f"★ {arm}" if arm in best else arm for arm in arms], parse_math=False)
+    axes.invert_yaxis()
+    axes.xaxis.set_major_formatter(lambda share, _: f"{share:.0%}")
+    axes.set_xlabel("share of the samples (★: the best arms, if the means are as assumed)", color=QUIET)
+    axes.set_title(f"{one.instance.name}, delta = {one.delta:g}", loc="left", fontweight="bold", parse_math=False)
+    axes.legend(frameon=False, fontsize=8, loc="best")

@@ -58,7 +58,7 @@ def shades() -> "Colormap":
     )
 
 
-def outline(status: str, strength: float = 1.0) -> dict[str, Any]:
+def outline(status: str, strength: float) -> dict[str, Any]:
     """Return how the edge of a confidence box looks."""
     dashes = (0, (3, 2)) if status == "undecided" else "solid"
     return {"edgecolor": LOOKS[status].colour, "linewidth": 0.9, "linestyle": dashes, "alpha": 0.75 * strength}
@@ -126,7 +126,6 @@ def legend_entries(seen: Sequence[Verdict], *, limits: Sequence[str], region: st
 
 
 def add_legend(axes: "Axes", found: dict[str, Any], **placing: Any) -> None:
-    """Put the legend on the axes."""
     from matplotlib.legend_handler import HandlerTuple
 
     layered = {tuple: HandlerTuple(ndivide=1)}  # the layers of a mark on top of each other

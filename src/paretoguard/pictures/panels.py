@@ -47,7 +47,6 @@ class Panel:
 
     @property
     def window(self) -> Window:
-        """Return the rectangle on show."""
         return Window(self.x.low, self.x.high, self.y.low, self.y.high)
 
     def planes(self, problem: Problem) -> list[HalfPlane]:
@@ -55,7 +54,6 @@ class Panel:
         return half_planes(problem.constraints, self.x.place, self.y.place)
 
     def point(self, verdict: Verdict) -> tuple[float, float]:
-        """Return an arm's estimated mean."""
         return verdict.mean[self.x.name], verdict.mean[self.y.name]
 
     def points(self) -> Floats:

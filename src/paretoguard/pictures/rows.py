@@ -83,7 +83,6 @@ def _window(x: Axis, verdicts: Sequence[Verdict]) -> Window:
 
 
 def guards(problem: Problem) -> list[str]:
-    """Return the objectives that only guard."""
     return [name for name in problem.objectives if name not in problem.compared]
 
 
