@@ -65,7 +65,7 @@ def place_names(
         costs = badness([candidate.box for candidate in candidates], taken, frame) / (size[0] * size[1])
         costs += [0.006 * math.hypot(*candidate.offset) for candidate in candidates]
         best = candidates[int(np.argmin(costs))]
-        taken.append(_widened(best.box, 0.3 * size[1]))
+        taken.append(best.box._replace(left=best.box.left - 0.3 * size[1], right=best.box.right + 0.3 * size[1]))
         places.append(best)
     return places
 
@@ -93,9 +93,7 @@ def badness(boxes: Sequence[Box], obstacles: Sequence[Box], frame: Box) -> Float
     ours = np.array(boxes, dtype=float64).reshape(len(boxes), 5)
     area = (ours[:, 2] - ours[:, 0]) * (ours[:, 3] - ours[:, 1])
     outside = area - _overlaps(ours, np.array([frame], dtype=float64))[:, 0]
-    if not obstacles:
-        return np.asarray(_OUTSIDE * outside)
-    others = np.array(obstacles, dtype=float64)
+    others = np.array(obstacles, dtype=float64).reshape(len(obstacles), 5)
     return np.asarray(_overlaps(ours, others) @ others[:, 4] + _OUTSIDE * outside)
 
 
@@ -133,7 +131,9 @@ def place_along(
     unit = along / length
     normal = np.array([-unit[1], unit[0]])
     if size[0] > 0.97 * length:
-        middles = [_inside(line.mean(axis=0) + normal * step * size[1], size, frame) for step in (1.0, 1.5, 2.0, 3.0)]
+        half = np.array(size) / 2 + 2.0  # from the middle of words to the frame, at least
+        low, high = np.array(frame[:2]) + half, np.array(frame[2:4]) - half
+        middles = [np.clip(line.mean(axis=0) + normal * step * size[1], low, high) for step in (1.0, 1.5, 2.0, 3.0)]
         obstacles, unit, angle = [*obstacles, *stroke(line)], np.array([1.0, 0.0]), 0.0
     else:
         room = size[0] / length / 2 + 0.015
@@ -147,16 +147,6 @@ def place_along(
     bad = [float(badness(tiles, obstacles, frame).sum()) for tiles in rooms]
     best = int(np.argmin(np.round(bad, 6)))
     return middles[best], angle, rooms[best]
-
-
-def _inside(middle: Floats, size: tuple[float, float], frame: Box) -> Floats:
-    """Return the nearest middle with which words of this size are inside the frame."""
-    half = np.array(size) / 2 + 2.0
-    return np.asarray(np.clip(middle, np.array(frame[:2]) + half, np.array(frame[2:4]) - half))
-
-
-def _widened(box: Box, margin: float) -> Box:
-    return box._replace(left=box.left - margin, right=box.right + margin)
 
 
 def _tiles(middle: Floats, unit: Floats, width: float, height: float, weight: float = _SOLID) -> list[Box]:
