@@ -9,17 +9,7 @@ import numpy as np
 
 from paretoguard.numeric import Floats
 from paretoguard.pictures.palette import FEASIBLE, HALO, LOOKS, ORDER, QUIET, draw_marks, outline
-from paretoguard.pictures.regions import (
-    Axis,
-    HalfPlane,
-    Window,
-    draw_boundaries,
-    feasible_polygon,
-    half_planes,
-    lines_in,
-    obstacles,
-    write_boundaries,
-)
+from paretoguard.pictures.regions import Axis, Region, Window, draw_boundaries, half_planes, obstacles, write_boundaries
 from paretoguard.pictures.text_placement import POINTS_PER_INCH, Box, Place, place_names, sides, stroke
 from paretoguard.problem import Problem
 from paretoguard.verdict import Verdict
@@ -45,13 +35,10 @@ class Panel:
     y: Axis
     verdicts: Sequence[Verdict]  # of the arms with pulls
 
-    @property
-    def window(self) -> Window:
-        return Window(self.x.low, self.x.high, self.y.low, self.y.high)
-
-    def planes(self, problem: Problem) -> list[HalfPlane]:
-        """Return the constraints that the panel can show."""
-        return half_planes(problem.constraints, self.x.place, self.y.place)
+    def region(self, problem: Problem) -> Region:
+        """Return the rectangle on show, with the constraints that touch no other objective."""
+        x, y = self.x, self.y
+        return Region(Window(x.low, x.high, y.low, y.high), half_planes(problem.constraints, x.place, y.place))
 
     def point(self, verdict: Verdict) -> tuple[float, float]:
         return verdict.mean[self.x.name], verdict.mean[self.y.name]
@@ -97,12 +84,12 @@ def draw_panel(panel: Panel, problem: Problem) -> None:
     """Draw everything but the words inside the axes, which need the layout to be settled."""
     from matplotlib.patches import Polygon
 
-    axes, planes = panel.axes, panel.planes(problem)
+    axes, region = panel.axes, panel.region(problem)
     axes.set(xlim=(panel.x.low, panel.x.high), ylim=(panel.y.low, panel.y.high))
-    corners = feasible_polygon(planes, panel.window)
-    if planes and len(corners) > 2:
+    corners = region.shaded()
+    if len(corners):
         axes.add_patch(Polygon(corners, closed=True, facecolor=FEASIBLE, edgecolor="none", zorder=0))
-    draw_boundaries(axes, lines_in(panel.window, planes))
+    draw_boundaries(axes, region.lines())
     faint = min(1.0, _MANY / max(len(panel.verdicts), 1))
     for verdict in panel.verdicts:
         if panel.is_boxed(verdict):
@@ -141,7 +128,7 @@ def _draw_whiskers(panel: Panel, verdict: Verdict, strength: float) -> None:
 
 def write_words(panel: Panel, problem: Problem, renderer: "RendererAgg", *, already: Collection[str] = ()) -> set[str]:
     """Write the arms' names and the constraints' words, but those in `already`; return the words written."""
-    axes, lines = panel.axes, lines_in(panel.window, panel.planes(problem))
+    axes, lines = panel.axes, panel.region(problem).lines()
     taken = mark_boxes(axes, panel.points(), panel.verdicts, renderer)
     for verdict in panel.verdicts:
         if panel.is_boxed(verdict):

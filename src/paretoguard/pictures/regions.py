@@ -142,13 +142,24 @@ def _around(corners: Floats, plane: HalfPlane) -> Iterator[tuple[Floats, float]]
             yield corners[here] + share * (corners[there] - corners[here]), 0.0
 
 
+class Region(NamedTuple):
+    """A window, and the constraints that it can show."""
+
+    window: Window
+    planes: Sequence[HalfPlane]
+
+    def shaded(self) -> Floats:
+        """Return the corners [n, 2] of the part to shade, where all constraints hold; n = 0 without constraints."""
+        corners = feasible_polygon(self.planes, self.window)
+        return corners if self.planes and len(corners) > 2 else corners[:0]
+
+    def lines(self) -> dict[str, Floats]:
+        """Return the boundaries that cross the window, by the constraint's words."""
+        found = {plane.text: boundary(plane, self.window) for plane in self.planes}
+        return {text: line for text, line in found.items() if line is not None}
+
+
 # --- boundaries: lines with short strokes on the side that is not allowed, and their words ----------------------------
-
-
-def lines_in(window: Window, planes: Sequence[HalfPlane]) -> dict[str, Floats]:
-    """Return the boundaries that cross the window, by the constraint's words."""
-    found = {plane.text: boundary(plane, window) for plane in planes}
-    return {text: line for text, line in found.items() if line is not None}
 
 
 def draw_boundaries(axes: "Axes", lines: Mapping[str, Floats]) -> None:

@@ -9,16 +9,7 @@ from paretoguard.numeric import Floats
 from paretoguard.pictures.canvas import Target, figure_for, look, save, settled
 from paretoguard.pictures.palette import FEASIBLE, LOOKS, draw_marks
 from paretoguard.pictures.panels import NAME_FONT
-from paretoguard.pictures.regions import (
-    Axis,
-    Window,
-    axis,
-    draw_boundaries,
-    feasible_polygon,
-    half_planes,
-    lines_in,
-    write_boundaries,
-)
+from paretoguard.pictures.regions import Axis, Region, Window, axis, draw_boundaries, half_planes, write_boundaries
 from paretoguard.pictures.text_placement import Box
 from paretoguard.problem import Problem
 from paretoguard.verdict import ACROSS, Result, Verdict, crossed
@@ -35,13 +26,13 @@ MOST_INCHES = 24.0
 
 def draw_rows(axes: "Axes", x: Axis, verdicts: Sequence[Verdict], problem: Problem) -> None:
     """Draw everything but the constraints' words; the first arm is on top."""
-    window, planes = _window(x, verdicts), half_planes(problem.constraints, x.place)
-    corners = feasible_polygon(planes, window)
-    axes.set(xlim=(window.left, window.right), ylim=(window.bottom, window.top))
+    region = _region(x, verdicts, problem)
+    corners, (left, right, bottom, top) = region.shaded(), region.window
+    axes.set(xlim=(left, right), ylim=(bottom, top))
     axes.set_xlabel(x.label, parse_math=False)
-    if planes and len(corners) > 2:
+    if len(corners):
         axes.axvspan(corners[:, 0].min(), corners[:, 0].max(), color=FEASIBLE, linewidth=0, zorder=0)
-    draw_boundaries(axes, lines_in(window, planes))
+    draw_boundaries(axes, region.lines())
     heights = _heights(verdicts)
     for height, verdict in zip(heights, verdicts, strict=True):
         style = (0, (3, 2)) if verdict.status == "undecided" else "solid"
@@ -63,8 +54,7 @@ def write_bounds(axes: "Axes", x: Axis, verdicts: Sequence[Verdict], problem: Pr
         low, high = _interval(x, verdict)
         (left, bottom), (right, top) = axes.transData.transform([(low, height - 0.25), (high, height + 0.25)])
         taken.append(Box(left, bottom, right, top))
-    lines = lines_in(_window(x, verdicts), half_planes(problem.constraints, x.place))
-    write_boundaries(axes, lines, renderer, taken)
+    write_boundaries(axes, _region(x, verdicts, problem).lines(), renderer, taken)
 
 
 def _heights(verdicts: Sequence[Verdict]) -> Floats:
@@ -75,8 +65,9 @@ def _interval(x: Axis, verdict: Verdict) -> tuple[float, float]:
     return max(verdict.low[x.name], x.low), min(verdict.high[x.name], x.high)
 
 
-def _window(x: Axis, verdicts: Sequence[Verdict]) -> Window:
-    return Window(x.low, x.high, 0.4, max(len(verdicts), 1) + 0.6)
+def _region(x: Axis, verdicts: Sequence[Verdict], problem: Problem) -> Region:
+    window = Window(x.low, x.high, 0.4, max(len(verdicts), 1) + 0.6)
+    return Region(window, half_planes(problem.constraints, x.place))
 
 
 # --- objectives that only guard, beside each other --------------------------------------------------------------------
