@@ -97,6 +97,14 @@ def draw_marks(axes: "Axes", points: Floats, verdicts: Sequence[Verdict]) -> Non
             axes.plot(*points[chosen].T, zorder=3 + 0.1 * ORDER[status], **style)
 
 
+def name_rows(axes: "Axes", heights: Floats, names: Sequence[str], statuses: Sequence[str], size: float) -> None:
+    """Name the rows of arms at these heights, optimal ones in bold."""
+    axes.set_yticks(heights, names, fontsize=size)
+    for label, status in zip(axes.get_yticklabels(), statuses, strict=True):
+        label.set(parse_math=False, fontweight="bold" if status == "optimal" else "normal", color="#222222")
+    axes.tick_params(axis="y", length=0)
+
+
 # --- legends ----------------------------------------------------------------------------------------------------------
 
 

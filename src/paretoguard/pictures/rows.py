@@ -7,7 +7,7 @@ import numpy as np
 
 from paretoguard.numeric import Floats
 from paretoguard.pictures.canvas import Target, figure_for, look, save, settled
-from paretoguard.pictures.palette import FEASIBLE, LOOKS, draw_marks
+from paretoguard.pictures.palette import FEASIBLE, LOOKS, draw_marks, name_rows
 from paretoguard.pictures.panels import NAME_FONT
 from paretoguard.pictures.regions import Axis, Region, Window, axis, draw_boundaries, half_planes, write_boundaries
 from paretoguard.pictures.text_placement import Box
@@ -40,10 +40,8 @@ def draw_rows(axes: "Axes", x: Axis, verdicts: Sequence[Verdict], problem: Probl
         axes.plot(_interval(x, verdict), [height] * 2, color=colour, linewidth=1.6, linestyle=style, zorder=2)
     means = [verdict.mean[x.name] for verdict in verdicts]
     draw_marks(axes, np.column_stack([means, heights]), verdicts)
-    axes.set_yticks(heights, [verdict.arm for verdict in verdicts], fontsize=NAME_FONT)
-    for label, verdict in zip(axes.get_yticklabels(), verdicts, strict=True):
-        label.set(parse_math=False, fontweight="bold" if verdict.status == "optimal" else "normal", color="#222222")
-    axes.tick_params(axis="y", length=0)
+    names, statuses = [verdict.arm for verdict in verdicts], [verdict.status for verdict in verdicts]
+    name_rows(axes, heights, names, statuses, NAME_FONT)
     axes.spines["left"].set_visible(False)
 
 

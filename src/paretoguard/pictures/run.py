@@ -11,7 +11,7 @@ from paretoguard.errors import SettingsError
 from paretoguard.numeric import Floats, Integers
 from paretoguard.pictures.canvas import WIDE, Target, figure_for, look, save
 from paretoguard.pictures.evidence_lines import draw_evidence
-from paretoguard.pictures.palette import LOOKS, QUIET, add_legend, line_style, shades, small_marks
+from paretoguard.pictures.palette import LOOKS, QUIET, add_legend, line_style, name_rows, shades, small_marks
 from paretoguard.pictures.text_placement import short
 from paretoguard.simulation.trace import Growth, Trace
 from paretoguard.vocabulary import OPTIMAL, STATUSES
@@ -105,21 +105,17 @@ def _draw_strips(axes: "Axes", trace: Growth, arms: Integers) -> None:
     """Draw the rows, the marks where arms were certified, the names at the left and the pulls at the right."""
     edges, shares = _shares(trace)
     edges[0] = max(edges[0], axes.get_xlim()[0])
-    heights = np.arange(len(arms), 0, -1.0)
-    looks = trace.certified()
-    for height, arm in zip(heights, arms, strict=True):
+    heights, looks = np.arange(len(arms), 0, -1.0), trace.certified()
+    statuses = [STATUSES[trace.answer[arm]] for arm in arms]
+    for height, arm, status in zip(heights, arms, statuses, strict=True):
         low_high = np.array([height - 0.4, height + 0.4])
         axes.pcolormesh(edges, low_high, shares[None, :, arm], cmap=shades(), vmin=0.0, vmax=1.0, rasterized=True)
         when = trace.samples[looks[arm]]  # of an arm that is undecided, the last
-        for style in small_marks(STATUSES[trace.answer[arm]]):
+        for style in small_marks(status):
             axes.plot(when, height, clip_on=False, zorder=5, **style)
     axes.axvline(trace.samples[-1], color="#8A8A8A", linewidth=0.8, zorder=1)
     axes.set_ylim(0.45, len(arms) + 0.55)
-    axes.set_yticks(heights, [short(trace.arms[arm]) for arm in arms], fontsize=8)
-    for label, arm in zip(axes.get_yticklabels(), arms, strict=True):
-        weight = "bold" if STATUSES[trace.answer[arm]] == "optimal" else "normal"
-        label.set(parse_math=False, fontweight=weight, color="#222222")
-    axes.tick_params(axis="y", length=0)
+    name_rows(axes, heights, [short(trace.arms[arm]) for arm in arms], statuses, 8)
     for side in axes.spines.values():
         side.set_visible(False)
     _write_pulls(axes, trace, arms, heights)
