@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from paretoguard.errors import FileError
+from paretoguard.pictures.palette import QUIET
 
 if TYPE_CHECKING:
     from matplotlib.backends.backend_agg import RendererAgg
@@ -63,6 +64,12 @@ def figure_for(target: Target, width: float, height: float) -> "Figure":
     figure = Figure(figsize=(width, height), layout="constrained", facecolor="white")
     FigureCanvasAgg(figure)
     return figure
+
+
+def write_around(figure: "Figure", title: str, caption: str) -> None:
+    """Write a title above everything and a caption below."""
+    figure.suptitle(title, x=0.012, ha="left", weight="bold", size=13, parse_math=False)
+    figure.supxlabel(caption, x=0.012, ha="left", size=7.5, color=QUIET, parse_math=False)
 
 
 def settled(figure: "Figure") -> "RendererAgg":

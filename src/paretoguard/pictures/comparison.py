@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from paretoguard.errors import SettingsError
 from paretoguard.numeric import Floats, Integers
-from paretoguard.pictures.canvas import WIDE, Target, figure_for, look, save
+from paretoguard.pictures.canvas import WIDE, Target, figure_for, look, save, write_around
 from paretoguard.pictures.palette import QUIET, SERIES, shades
 from paretoguard.pictures.text_placement import short
 from paretoguard.problem import Instance
@@ -158,7 +158,6 @@ def _add_words(figure: "Figure", study: Study, instances: Sequence[str]) -> None
     summaries = [summary for summary in study.summary() if summary["runs"] > 0]
     where = f" on {instances[0]}" if len(instances) == 1 else ""
     title = "\n".join(textwrap.wrap(f"Samples needed{where}", _LONGEST_TITLE))
-    figure.suptitle(title, x=0.012, ha="left", weight="bold", size=13, parse_math=False)
     same = [
         f"{key} = {summaries[0][key]}" for key in ("evidence", "delta") if len({row[key] for row in summaries}) == 1
     ]
@@ -173,7 +172,7 @@ def _add_words(figure: "Figure", study: Study, instances: Sequence[str]) -> None
         "and its one-sided 95% limit.\n"
         "Arms by what they truly are: ★ optimal, ▽ dominated, ✕ infeasible."
     )
-    figure.supxlabel(caption, x=0.012, ha="left", size=7.5, color=QUIET, parse_math=False)
+    write_around(figure, title, caption)
 
 
 # --- where the samples went: a row for each kind of run, a column for each arm ----------------------------------------

@@ -6,7 +6,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from paretoguard.errors import ProblemError
-from paretoguard.pictures.canvas import Target, figure_for, look, save, settled
+from paretoguard.pictures.canvas import Target, figure_for, look, save, settled, write_around
 from paretoguard.pictures.palette import LOOKS, QUIET, add_legend, add_legend_above, legend_entries, small_marks
 from paretoguard.pictures.panels import Panel, draw_panel, write_words
 from paretoguard.pictures.regions import Axis, axis, half_planes
@@ -190,11 +190,10 @@ def _add_words(figure: "Figure", result: Result, problem: Problem, axes: list[Ax
     """Write the answer above, and below what it is worth."""
     width = figure.get_figwidth()
     title = "\n".join(textwrap.wrap(_title(result, int(18 * width)), int(9.5 * width)))
-    figure.suptitle(title, x=0.012, ha="left", weight="bold", size=13, parse_math=False)
     name = f"{result.problem}: " if result.problem else ""
     sentences = [f"{name}{result.footer()}", *remarks(result, problem, axes=axes)]
     lines = [line for sentence in sentences for line in textwrap.wrap(sentence, int(17.5 * width))]
-    figure.supxlabel("\n".join(lines), x=0.012, ha="left", size=7.5, color=QUIET, parse_math=False)
+    write_around(figure, title, "\n".join(lines))
 
 
 def _title(result: Result, longest: int) -> str:

@@ -9,7 +9,7 @@ from numpy import float64, int64
 
 from paretoguard.errors import SettingsError
 from paretoguard.numeric import Floats, Integers
-from paretoguard.pictures.canvas import WIDE, Target, figure_for, look, save
+from paretoguard.pictures.canvas import WIDE, Target, figure_for, look, save, write_around
 from paretoguard.pictures.evidence_lines import draw_evidence
 from paretoguard.pictures.palette import LOOKS, QUIET, add_legend, line_style, name_rows, shades, small_marks
 from paretoguard.pictures.text_placement import short
@@ -176,8 +176,6 @@ def _outcome(one: Trace) -> str:
 def _add_words(figure: "Figure", drawn: Sequence[Trace], arms: Sequence[Integers], number: int) -> None:
     runs = sorted({one.run for one in drawn})
     which = f"run {runs[0]}" if len(runs) == 1 else f"runs {', '.join(map(str, runs))}"
-    title = f"Where samples went and how evidence grew, {which}"
-    figure.suptitle(title, x=0.012, ha="left", weight="bold", size=13)
     lines = [
         "Rows: an arm is darker while more samples go to it; its mark stands where its status was certified for good.",
         "Lines: evidence for that status over what is required, until it was certified; the last arms are named.",
@@ -188,7 +186,7 @@ def _add_words(figure: "Figure", drawn: Sequence[Trace], arms: Sequence[Integers
         lines.append(f"Shown are the optimal arms and those with most pulls; left out: {left_out} arms.")
     if number > len(drawn):
         lines.append(f"Shown are the first {len(drawn)} of {number} kinds of runs.")
-    figure.supxlabel("\n".join(lines), x=0.012, ha="left", size=7.5, color=QUIET)
+    write_around(figure, f"Where samples went and how evidence grew, {which}", "\n".join(lines))
 
 
 def _add_keys(axes: "Axes", drawn: Sequence[Growth]) -> None:
