@@ -25,7 +25,7 @@ from paretoguard.experiment.audit import counted
 from paretoguard.experiment.events import START, Draft, Event, chain
 from paretoguard.experiment.memory import MemoryStorage
 from paretoguard.experiment.storage import open_storage
-from paretoguard.page.content import Facts, ledger, read
+from paretoguard.page.content import Facts, ledger, read_facts
 from paretoguard.page.markdown import markdown
 from paretoguard.page.page import page
 from paretoguard.pictures.run import draw_growth
@@ -97,7 +97,7 @@ def protocolled(events: list[Event], text: str) -> list[Event]:
 
 @pytest.fixture(scope="module")
 def found(ledgers: MemoryStorage) -> dict[str, Facts]:
-    return {name: read(name, ledgers) for name in KINDS}
+    return {name: read_facts(name, ledgers) for name in KINDS}
 
 
 @pytest.fixture(scope="module")
@@ -197,7 +197,7 @@ def test_names_are_escaped(pages: dict[str, str]) -> None:
 
 def test_two_reports_of_one_ledger_are_the_same(ledgers: MemoryStorage, pages: dict[str, str]) -> None:
     for name in ("guarded", "answered"):
-        assert page(read(name, ledgers)) == pages[name]
+        assert page(read_facts(name, ledgers)) == pages[name]
 
 
 def test_an_undecided_experiment_says_what_is_missing(pages: dict[str, str], found: dict[str, Facts]) -> None:
@@ -238,7 +238,7 @@ def test_a_broken_ledger_is_called_so(ledgers: MemoryStorage) -> None:
     events = list(ledgers.events("answered"))
     events[5] = events[5]._replace(line=events[5].line.replace('"time":1', '"time":2'))
     broken.restore("answered", events)
-    facts = read("answered", broken)
+    facts = read_facts("answered", broken)
     assert "The ledger was changed after it was written: event 6" in page(facts)
     assert "The ledger was changed after it was written: event 6" in markdown(facts)
 
@@ -418,7 +418,7 @@ def test_names_with_hyphens_stay_in_one_line_and_on_the_page(tmp_path: Path) -> 
     storage = MemoryStorage()
     arms = ["a-" * 15, "bzip2-1", "a-" * 30]
     fill(pg.Experiment.create("hyphens", problem(2, arms), storage=storage), 12)
-    text = page(read("hyphens", storage))
+    text = page(read_facts("hyphens", storage))
     assert '<th scope="row" role="rowheader" class="short">bzip2-1</th>' in text
     assert '<span class="name">bzip2-1</span>' in text
     assert seen_by_browser(text, tmp_path, 1)["wide"] <= 390
@@ -445,7 +445,7 @@ def test_a_dash_of_a_decided_arm_is_explained() -> None:
     for _ in range(200):
         for arm, mean in zip(("a", "b", "c"), ([2.0, 1.0], [0.5, 1.8], [-3.0, 0.1]), strict=True):
             made.tell(None, dict(zip(("x0", "x1"), mean, strict=True)), arm=arm)
-    facts = read("loose", storage)
+    facts = read_facts("loose", storage)
     assert {verdict.arm: verdict.status for verdict in facts.verdicts} == {
         "a": "optimal",
         "b": "dominated",
@@ -469,7 +469,7 @@ def test_limits_that_seem_to_contradict_a_verdict_are_explained(results: int, co
     for _ in range(results):
         for arm, good in {"a": 1, "b": 0}.items():
             made.tell(None, {"good": good, "slow": 0}, arm=arm)
-    facts = read("limits", storage)
+    facts = read_facts("limits", storage)
     verdict = facts.result.verdicts["a"]
     assert verdict.status == "optimal"
     assert (verdict.high["slow"] > 0.3) == (count > 0)

@@ -19,7 +19,7 @@ from paretoguard.cli.paper import FOLDER
 from paretoguard.papers import NAMES, bounds, choices, errors, folder, warming
 from paretoguard.papers.outcome import Line, Outcome, read, write
 from paretoguard.papers.published import predicted
-from paretoguard.pictures.solids import corners, faces
+from paretoguard.pictures.instance_map import corners, faces
 
 ROOT = Path(__file__).parents[1]
 COMMITTED = ROOT / "papers" / "kone2025"

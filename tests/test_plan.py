@@ -12,7 +12,7 @@ from typer.testing import CliRunner
 
 import paretoguard as pg
 from paretoguard.cli.app import app
-from paretoguard.pictures.allocation import draw_allocation
+from paretoguard.pictures.comparison import draw_allocation
 
 planning = importlib.import_module("paretoguard.theory.plan")  # as a name it is the function
 

@@ -25,7 +25,7 @@ from paretoguard.experiment.audit import audit
 from paretoguard.experiment.storage import open_storage
 from paretoguard.files.metrics import Formula
 from paretoguard.files.problem_file import load
-from paretoguard.page.content import read
+from paretoguard.page.content import read_facts
 from paretoguard.page.markdown import markdown
 from paretoguard.page.page import page
 from paretoguard.race.ledger import Run, begin
@@ -145,7 +145,7 @@ def test_attempts_that_failed_and_how_it_was_run_are_on_the_ledger(tmp_path: Pat
         finish(read_plan(path), url)
     finish(read_plan(path), url)
     finish(read_plan(path), url, batch=5)  # is answered, and measures nothing
-    facts = read("a race", open_storage(url))
+    facts = read_facts("a race", open_storage(url))
     assert {arm: failures.attempts for arm, failures in facts.failures.items()} == {"good": 3}
     assert facts.failures["good"].why.startswith("exit code 1: ")
     assert facts.runs == (Run(0, 1, 2),)
@@ -205,7 +205,7 @@ def test_a_race_that_goes_on_another_way_says_from_when(tmp_path: Path) -> None:
     next(events)
     events.close()  # type: ignore[attr-defined]
     finish(read_plan(scored(tmp_path)), url, batch=5)
-    facts = read("a race", open_storage(url))
+    facts = read_facts("a race", open_storage(url))
     assert facts.runs == (Run(0, 1, 2), Run(1, 1, 5))
     assert "from result 2 on" in markdown(facts)
 
@@ -789,7 +789,7 @@ def test_what_is_assumed_fits_how_failures_and_rows_are_treated(tmp_path: Path) 
         pass
     for lines in (
         race.result().assumptions,
-        read("a race", open_storage(f"sqlite:///{tmp_path}/rows.db")).result.assumptions,
+        read_facts("a race", open_storage(f"sqlite:///{tmp_path}/rows.db")).result.assumptions,
         pg.Experiment.open("a race", f"sqlite:///{tmp_path}/rows.db").result().assumptions,  # as `status` has it
     ):
         assert not any("independent draw" in line for line in lines)

@@ -15,18 +15,16 @@ from numpy import float64
 from numpy.typing import NDArray
 
 import paretoguard as pg
-from paretoguard.pictures.axes import axis
 from paretoguard.pictures.canvas import SUFFIXES
+from paretoguard.pictures.comparison import draw_comparison, pull_table, rows_by_instance
 from paretoguard.pictures.front import draw_result
-from paretoguard.pictures.pull_table import pull_table
-from paretoguard.pictures.regions import HalfPlane, View, boundary, feasible_polygon, half_planes
+from paretoguard.pictures.regions import HalfPlane, Window, axis, boundary, feasible_polygon, half_planes
 from paretoguard.pictures.run import draw_traces
-from paretoguard.pictures.study import draw_comparison
 from paretoguard.pictures.text_placement import Box, badness, place_along, place_names
 from paretoguard.problem.constraints import read_constraints
 
 FIGURES = Path(__file__).parents[1] / "docs" / "figures"
-UNIT = View(0.0, 1.0, 0.0, 1.0)
+UNIT = Window(0.0, 1.0, 0.0, 1.0)
 
 
 def problem(d: int = 2, arms: int = 6, constraints: Any = (), directions: Any = ("max",), **options: Any) -> pg.Problem:
@@ -66,7 +64,7 @@ def is_inside(corners: NDArray[float64], point: NDArray[float64]) -> bool:
 @pytest.mark.parametrize("seed", range(60))
 def test_the_polygon_holds_exactly_the_points_that_satisfy_the_constraints(seed: int) -> None:
     generator = np.random.default_rng(seed)
-    view = View(-1.0, 2.0, 10.0, 14.0)
+    view = Window(-1.0, 2.0, 10.0, 14.0)
     low, high = np.array([-1.0, 10.0]), np.array([2.0, 14.0])
     planes = []
     for _ in range(generator.integers(0, 6)):
@@ -106,10 +104,8 @@ def test_a_boundary_outside_the_view_is_not_drawn() -> None:
 
 def test_a_pair_shows_only_the_constraints_that_touch_no_other_objective() -> None:
     rows = read_constraints({text: text for text in ("x <= 1", "x + y <= 1", "z >= 0", "x + z <= 1")}, ["x", "y", "z"])
-    shown, rest = half_planes(rows, 0, 1)
-    assert [plane.text for plane in shown] == ["x <= 1", "x + y <= 1"]
-    assert [row.text for row in rest] == ["z >= 0", "x + z <= 1"]
-    assert [plane.text for plane in half_planes(rows, 0)[0]] == ["x <= 1"]
+    assert [plane.text for plane in half_planes(rows, 0, 1)] == ["x <= 1", "x + y <= 1"]
+    assert [plane.text for plane in half_planes(rows, 0)] == ["x <= 1"]
 
 
 # --- words ---------------------------------------------------------------------------------------------------------
@@ -464,7 +460,8 @@ def test_of_many_arms_a_study_shows_those_with_most_pulls_and_the_rest_together(
     assert len(heads) == 20
     assert heads[-1] == "21 others"
     assert len(narrow.get_xticks()) == 10
-    table = pull_table(study.cells[0].instance, ["row"], [study.pulls[:2]])
+    instance = study.cells[0].instance
+    table = pull_table(instance, rows_by_instance(study)[instance.name])
     assert np.allclose(table.shares.sum(axis=1), 1.0)
 
 

@@ -42,7 +42,7 @@ def report(
     json: Json = False,
 ) -> None:
     """Write a report: the question, the answer and why, what it is worth, how it came about, and the whole protocol."""
-    from paretoguard.page.content import read
+    from paretoguard.page.content import read_facts
     from paretoguard.page.markdown import markdown
     from paretoguard.page.page import page
 
@@ -53,7 +53,7 @@ def report(
     if name is not None and Path(what).suffix.lower() != ".toml":
         raise fail(f"--name chooses among the races of a problem file; {what!r} is a name itself")
     with located(what, storage, name) as (experiment, place):
-        facts = read(experiment, place)
+        facts = read_facts(experiment, place)
     text = as_json(facts.to_dict()) if chosen == "json" else page(facts) if chosen == "html" else markdown(facts)
     if out is None:
         print_text(text)

@@ -73,7 +73,7 @@ def plan(
         for one in scenarios:
             _print(answers(), one, design)
     if plot is not None and any(one.bound or one.designs for one in scenarios):
-        from paretoguard.pictures.allocation import draw_allocation
+        from paretoguard.pictures.comparison import draw_allocation
 
         draw_allocation(scenarios, plot)
         remarks().print(f"picture: {plot}", soft_wrap=True)

@@ -4,82 +4,70 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 
 from paretoguard.experiment.events import moment
-from paretoguard.page import content as say
+from paretoguard.page import sections
 from paretoguard.page.content import STATES, Facts
-from paretoguard.page.runs import MADE_AGAIN, failure_rows, run_pairs
-from paretoguard.verdict import MARKS
 
+_FEW = 6  # looks, where they stand in a table
 _SIGNS = re.compile(r"([\\`*_{}\[\]<>#|~&])")
 
 
 def markdown(facts: Facts) -> str:
-    """The whole report."""
-    result = facts.result
-    blocks = [
+    """Return the whole report."""
+    result, found = facts.result, sections.shared(facts)
+    texts = [
         f"# {_plain(facts.name)}",
         f"**{_plain(result.headline())}.** State: {STATES[result.stopped]}; guarantee: {result.guarantee}; last event "
         f"{moment(facts.last)[:10]}.",
-        *([f"**The ledger was changed after it was written: {_plain(facts.broken)}.**"] if facts.broken else []),
-        *_question(facts),
-        *_answer(facts),
-        *_guarantee(facts),
-        *_growth(facts),
-        *_protocol(facts),
     ]
-    return "\n\n".join(blocks) + "\n"
+    if facts.broken:
+        texts.append(f"**The ledger was changed after it was written: {_plain(facts.broken)}.**")
+    found["growth"] = sections.Section("How evidence grew", _growth(facts))
+    for section in map(found.__getitem__, ("question", "answer", "whys", "guarantee", "growth", "protocol")):
+        texts += [f"## {section.title}", *(text for block in section.blocks for text in _texts(block))]
+    return "\n\n".join(texts) + "\n"
 
 
-def _question(facts: Facts) -> list[str]:
-    blocks = ["## The question", _plain(say.question(facts)), _table(say.objectives(facts))]
-    if facts.problem.constraint_texts:
-        blocks.append(_table(say.constraints(facts)))
-    accepted = f"The probability of any wrong claim that is accepted: δ = {facts.result.delta:g}."
-    return [*blocks, f"Arms: {_plain(say.arms(facts))}", accepted]
-
-
-def _answer(facts: Facts) -> list[str]:
-    blocks = ["## The answer", _plain(say.measured(facts)), _table(say.answers(facts))]
-    blocks += [_plain(words) for words in (facts.result.across(), say.unfixed(facts)) if words]
-    if facts.retractions:
-        blocks += ["Results that were left out:", _table(say.left_out(facts))]
-    if facts.failures:
-        blocks += [f"{MADE_AGAIN}:", _table(failure_rows(facts.failures))]
-    whys = [
-        f"**{_plain(verdict.arm)}** {MARKS[verdict.status]} {verdict.status}: {_plain(say.reason(facts, verdict))}"
-        for verdict in facts.verdicts
-    ]
-    return [*blocks, "## Why each arm is in or out", _list(whys)]
-
-
-def _guarantee(facts: Facts) -> list[str]:
-    result = facts.result
-    blocks = [
-        "## What it is worth",
-        f"**{result.guarantee.capitalize()}.** {_plain(say.promise(facts))} Basis: {_plain(result.basis)}.",
-        "Assumed:",
-        _list(f"{_plain(line)}." for line in say.assumptions(facts)),
-    ]
-    return blocks + (["Notes:", _list(f"{_plain(note)}." for note in result.notes)] if result.notes else [])
-
-
-def _growth(facts: Facts) -> list[str]:
-    rows = say.growth_rows(facts)
-    shown = _table(rows) if rows else "There is no result to show yet."
+def _growth(facts: Facts) -> list[sections.ReportBlock]:
+    """Return a table with a row for each arm, best ones first: its evidence over what is required, at a few looks."""
+    grown = facts.grown
+    if len(grown.samples) == 0:
+        return [sections.Text("There is no result to show yet.")]
+    few = sorted({round(place * (len(grown.samples) - 1) / (_FEW - 1)) for place in range(_FEW)})
+    certain = (grown.statuses == grown.answer) & (grown.answer > 0)
+    rows = []
+    for arm in (verdict.arm for verdict in facts.verdicts):
+        place, row = grown.arms.index(arm), {"arm": arm}
+        for look in few:
+            share = f"{min(0.99, grown.progress[look, place]):.0%}"
+            row[f"{grown.samples[look]:,}"] = "certain" if certain[look, place] else share
+        rows.append(row)
     words = "Evidence for each arm's status, in percent of what is required, after so many samples."
-    return ["## How evidence grew", words, shown] if rows else ["## How evidence grew", shown]
+    return [sections.Text(words), sections.Table("", rows)]
 
 
-def _protocol(facts: Facts) -> list[str]:
-    written = [f"{say.written(facts)}:", _code(facts.protocol)] if facts.protocol else []
-    fixed = [{"setting": word, "value": said} for word, said in say.settings(facts)]
-    runs = [{"how it was measured": word, "": said} for word, said in run_pairs(facts.runs)]
-    stand = [{"ledger": word, "": said} for word, said in say.ledger(facts)]
-    problem = [f"{say.PROBLEM}:", _code(facts.settings["problem"], "toml")]
-    return ["## Protocol", *written, _table(fixed), *([_table(runs)] if runs else []), _table(stand), *problem]
+def _texts(block: sections.ReportBlock) -> list[str]:
+    """Return what stands in the report for a block, with a blank line after each."""
+    match block:
+        case sections.Text(words):
+            return [_plain(words)]
+        case sections.Headline(_, measured):
+            return [_plain(measured)]
+        case sections.Promise(label, promise, basis):
+            return [f"**{label}** {_plain(promise)} Basis: {_plain(basis)}."]
+        case sections.Reasons(reasons):
+            return [_list(f"**{_plain(arm)}** {status}: {_plain(reason)}" for arm, status, reason in reasons)]
+        case sections.Table(caption, rows, notes=notes, is_titled=is_titled):
+            return [*([f"{caption}:"] if is_titled else []), _table(rows), *map(_plain, notes)]
+        case sections.Pairs(_, heads, pairs):
+            return [_table([dict(zip(heads, pair, strict=True)) for pair in pairs])]
+        case sections.Items(title, sentences):
+            return [f"{title}:", _list(f"{_plain(sentence)}." for sentence in sentences)]
+        case sections.Code(title, text, language):
+            return [f"{title}:", _code(text, language)]
 
 
 def _plain(text: str) -> str:
-    """Text without meaning as Markdown.
+    """Return text without meaning as Markdown.
 
     >>> _plain("a*b <script>")
     'a\\\\*b \\\\<script\\\\>'
@@ -88,16 +76,16 @@ def _plain(text: str) -> str:
 
 
 def _table(rows: Sequence[Mapping[str, str]]) -> str:
-    lines = [list(rows[0]), ["---"] * len(rows[0]), *(list(row.values()) for row in rows)]
-    cells = [[cell if cell == "---" else _plain(cell) for cell in line] for line in lines]
-    return "\n".join(f"| {' | '.join(line)} |" for line in cells)
+    lines = [[_plain(cell) for cell in line] for line in (rows[0], *(row.values() for row in rows))]
+    lines.insert(1, ["---"] * len(rows[0]))
+    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
 
 
 def _list(items: Iterable[str]) -> str:
     return "\n".join(f"- {item}" for item in items)
 
 
-def _code(text: str, language: str = "") -> str:
-    """A block of code; its fence is longer than any in it."""
+def _code(text: str, language: str) -> str:
+    """Return a block of code; its fence is longer than any in it."""
     fence = "`" * max(3, 1 + max((len(run) for run in re.findall("`+", text)), default=0))
     return f"{fence}{language}\n{text.rstrip()}\n{fence}"

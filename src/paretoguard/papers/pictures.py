@@ -6,12 +6,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from paretoguard.papers.outcome import Rows
-from paretoguard.pictures.canvas import figure_for, look, save
-from paretoguard.pictures.front import settled
+from paretoguard.pictures.canvas import figure_for, look, save, settled
+from paretoguard.pictures.comparison import draw_runs, rows_by_instance
 from paretoguard.pictures.instance_map import draw_plane, draw_solid, write_names
 from paretoguard.pictures.palette import QUIET, SERIES
 from paretoguard.pictures.panels import write_words
-from paretoguard.pictures.study import draw_runs, rows_by_instance
 from paretoguard.problem import Instance
 from paretoguard.simulation.study import Study
 

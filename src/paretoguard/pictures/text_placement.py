@@ -13,11 +13,11 @@ from numpy import float64
 from paretoguard.numeric import Floats
 
 POINTS_PER_INCH = 72.0
-DIRECTIONS = ((1, 0), (1, 1), (1, -1), (-1, 0), (-1, 1), (-1, -1), (0, 1), (0, -1))
-DISTANCES = (7.0, 11.0, 16.0, 24.0, 34.0, 48.0)  # points
-FAR = 18.0  # points; a name beyond this needs a line to its point
-LONGEST_NAME = 22  # letters, where names stand in rows and columns
-SOLID, OUTSIDE = 1.0, 3.0  # how bad it is to cover a mark or a word; to leave the axes
+_DIRECTIONS = ((1, 0), (1, 1), (1, -1), (-1, 0), (-1, 1), (-1, -1), (0, 1), (0, -1))
+_DISTANCES = (7.0, 11.0, 16.0, 24.0, 34.0, 48.0)  # points
+_FAR = 18.0  # points; a name beyond this needs a line to its point
+_LONGEST_NAME = 22  # letters, where names stand in rows and columns
+_SOLID, _STROKE, _SIDE, _OUTSIDE = 1.0, 1.2, 4.0, 3.0  # how bad it is to cover a mark, a line, a box; to leave the axes
 
 
 class Box(NamedTuple):
@@ -27,7 +27,7 @@ class Box(NamedTuple):
     bottom: float
     right: float
     top: float
-    weight: float = SOLID
+    weight: float = _SOLID
 
 
 class Place(NamedTuple):
@@ -40,24 +40,24 @@ class Place(NamedTuple):
 
     @property
     def is_far(self) -> bool:
-        """Is a line needed to say whose name this is?"""
-        return math.hypot(*self.offset) > FAR
+        """Return whether a line is needed to say whose name this is."""
+        return math.hypot(*self.offset) > _FAR
 
 
 def short(name: str) -> str:
-    """A name that leaves room for the picture: its beginning and its end, which often tells arms apart.
+    """Return a name that leaves room for the picture: its beginning and its end, which often tells arms apart.
 
     >>> short("learning rate 0.001, batch 64")
     'learning ra…1, batch 64'
     """
-    half = LONGEST_NAME // 2
-    return name if len(name) <= LONGEST_NAME else f"{name[:half]}…{name[-half:]}"
+    half = _LONGEST_NAME // 2
+    return name if len(name) <= _LONGEST_NAME else f"{name[:half]}…{name[-half:]}"
 
 
 def place_names(
     points: Floats, sizes: Sequence[tuple[float, float]], frame: Box, obstacles: Sequence[Box], dpi: float
 ) -> list[Place]:
-    """One place for each name: points [n, 2] and sizes in pixels; names earlier in the list choose first."""
+    """Return a place for each name: points [n, 2] and sizes in pixels; names earlier in the list choose first."""
     taken = list(obstacles)
     places = []
     for point, size in zip(points, sizes, strict=True):
@@ -65,18 +65,18 @@ def place_names(
         costs = badness([candidate.box for candidate in candidates], taken, frame) / (size[0] * size[1])
         costs += [0.006 * math.hypot(*candidate.offset) for candidate in candidates]
         best = candidates[int(np.argmin(costs))]
-        taken.append(_widened(best.box, 0.3 * size[1]))
+        taken.append(best.box._replace(left=best.box.left - 0.3 * size[1], right=best.box.right + 0.3 * size[1]))
         places.append(best)
     return places
 
 
 def _candidates(point: Floats, size: tuple[float, float], dpi: float) -> list[Place]:
-    """Places around a point, the preferred ones first: near ones, and to the right."""
+    """Return places around a point, the preferred ones first: near ones, and to the right."""
     pixels = dpi / POINTS_PER_INCH
     width, height = size
     places = []
-    for distance in DISTANCES:
-        for right, up in DIRECTIONS:
+    for distance in _DISTANCES:
+        for right, up in _DIRECTIONS:
             length = math.hypot(right, up)
             offset = (distance * right / length, distance * up / length)
             x, y = point[0] + offset[0] * pixels, point[1] + offset[1] * pixels
@@ -89,42 +89,39 @@ def _candidates(point: Floats, size: tuple[float, float], dpi: float) -> list[Pl
 
 
 def badness(boxes: Sequence[Box], obstacles: Sequence[Box], frame: Box) -> Floats:
-    """For each box, the weighted area of what it covers, and of itself outside the frame."""
+    """Return for each box the weighted area of what it covers, and of itself outside the frame."""
     ours = np.array(boxes, dtype=float64).reshape(len(boxes), 5)
     area = (ours[:, 2] - ours[:, 0]) * (ours[:, 3] - ours[:, 1])
     outside = area - _overlaps(ours, np.array([frame], dtype=float64))[:, 0]
-    if not obstacles:
-        return np.asarray(OUTSIDE * outside)
-    others = np.array(obstacles, dtype=float64)
-    return np.asarray(_overlaps(ours, others) @ others[:, 4] + OUTSIDE * outside)
+    others = np.array(obstacles, dtype=float64).reshape(len(obstacles), 5)
+    return np.asarray(_overlaps(ours, others) @ others[:, 4] + _OUTSIDE * outside)
 
 
 def _overlaps(ours: Floats, others: Floats) -> Floats:
-    """Area shared by each pair of boxes, [n, m]."""
+    """Return the area shared by each pair of boxes, [n, m]."""
     low = np.maximum(ours[:, None, :2], others[None, :, :2])
     high = np.minimum(ours[:, None, 2:4], others[None, :, 2:4])
     return np.asarray(np.prod(np.maximum(high - low, 0.0), axis=2))
 
 
-def sides(box: Box, weight: float = 4.0, thickness: float = 2.0) -> list[Box]:
-    """The four sides of a rectangle as thin obstacles."""
+def sides(box: Box) -> list[Box]:
+    """Return the four sides of a rectangle as obstacles two pixels thin."""
     left, bottom, right, top, _ = box
-    half = thickness / 2
-    upright = [Box(x - half, bottom, x + half, top, weight) for x in (left, right)]
-    return upright + [Box(left, y - half, right, y + half, weight) for y in (bottom, top)]
+    upright = [Box(x - 1.0, bottom, x + 1.0, top, _SIDE) for x in (left, right)]
+    return upright + [Box(left, y - 1.0, right, y + 1.0, _SIDE) for y in (bottom, top)]
 
 
-def stroke(line: Floats, weight: float = 1.2, thickness: float = 6.0) -> list[Box]:
-    """A straight line [2, 2] as a row of small obstacles."""
+def stroke(line: Floats, thickness: float = 6.0) -> list[Box]:
+    """Return a straight line [2, 2] as a row of small obstacles."""
     along = line[1] - line[0]
     length = float(np.hypot(*along))
-    return _tiles(line.mean(axis=0), along / max(length, 1e-9), max(length, thickness), thickness, weight)
+    return _tiles(line.mean(axis=0), along / max(length, 1e-9), max(length, thickness), thickness, _STROKE)
 
 
 def place_along(
     line: Floats, size: tuple[float, float], frame: Box, obstacles: Sequence[Box], gap: float
 ) -> tuple[Floats, float, list[Box]]:
-    """The middle of words that run along a line [2, 2] on its left, their angle in degrees, and the room they take.
+    """Return the middle of words along a line [2, 2] on its left, their angle in degrees, and the room they take.
 
     Words are never upside down: where the line runs from right to left, they run the other way on the same side. Where
     the line is too short for them they lie level beside it.
@@ -134,7 +131,9 @@ def place_along(
     unit = along / length
     normal = np.array([-unit[1], unit[0]])
     if size[0] > 0.97 * length:
-        middles = [_inside(line.mean(axis=0) + normal * step * size[1], size, frame) for step in (1.0, 1.5, 2.0, 3.0)]
+        half = np.array(size) / 2 + 2.0  # from the middle of words to the frame, at least
+        low, high = np.array(frame[:2]) + half, np.array(frame[2:4]) - half
+        middles = [np.clip(line.mean(axis=0) + normal * step * size[1], low, high) for step in (1.0, 1.5, 2.0, 3.0)]
         obstacles, unit, angle = [*obstacles, *stroke(line)], np.array([1.0, 0.0]), 0.0
     else:
         room = size[0] / length / 2 + 0.015
@@ -150,18 +149,8 @@ def place_along(
     return middles[best], angle, rooms[best]
 
 
-def _inside(middle: Floats, size: tuple[float, float], frame: Box) -> Floats:
-    """The nearest middle with which words of this size are inside the frame."""
-    half = np.array(size) / 2 + 2.0
-    return np.asarray(np.clip(middle, np.array(frame[:2]) + half, np.array(frame[2:4]) - half))
-
-
-def _widened(box: Box, margin: float) -> Box:
-    return box._replace(left=box.left - margin, right=box.right + margin)
-
-
-def _tiles(middle: Floats, unit: Floats, width: float, height: float, weight: float = SOLID) -> list[Box]:
-    """A slanted rectangle as a row of squares."""
+def _tiles(middle: Floats, unit: Floats, width: float, height: float, weight: float = _SOLID) -> list[Box]:
+    """Return a slanted rectangle as a row of squares."""
     number = max(1, round(width / height))
     half = height / 2
     centres = [middle + unit * width * ((k + 0.5) / number - 0.5) for k in range(number)]

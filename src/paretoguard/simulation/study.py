@@ -114,7 +114,7 @@ class Study:
 
     def plot(self, target: "str | PathLike[str] | Figure | None" = None) -> "Figure":
         """Return a picture of the study; `target` is a file to write (.png, .svg, .pdf) or a figure to draw on."""
-        from paretoguard.pictures.study import draw_comparison
+        from paretoguard.pictures.comparison import draw_comparison
 
         return draw_comparison(self, target)
 

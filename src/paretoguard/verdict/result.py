@@ -125,7 +125,7 @@ class Result:
         from paretoguard.pictures.front import draw_result
 
         if self.stated is None:
-            raise ProblemError("this result does not hold its problem; use report.front.draw_result(result, problem)")
+            raise ProblemError("this result does not hold its problem; use pictures.front.draw_result(result, problem)")
         return draw_result(self, self.stated, target, objectives=objectives)
 
     def rows(self) -> list[dict[str, str]]:
