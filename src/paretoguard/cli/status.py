@@ -43,7 +43,7 @@ def status(
     from paretoguard.cli.console import answers, print_json, remarks
     from paretoguard.cli.live import compiling
     from paretoguard.cli.verdicts import print_result
-    from paretoguard.experiment.labels import CHANGED
+    from paretoguard.experiment.ledger_state import CHANGED
     from paretoguard.race.ledger import latest
 
     if expect is not None and not verify:
@@ -120,16 +120,15 @@ def _cell(row: dict[str, Any], key: str) -> str:
 def _row(place: "Storage", name: str) -> dict[str, Any]:
     """Where one ledger stands; or what is wrong with it, which must not hide the others."""
     from paretoguard.errors import LedgerError, ParetoguardError
-    from paretoguard.experiment.events import first_break
-    from paretoguard.experiment.keys import check_keys
-    from paretoguard.experiment.tally import tally
+    from paretoguard.experiment.audit import tally
+    from paretoguard.experiment.events import check_entry, first_break
     from paretoguard.files.problem_file import loads
 
     try:
         head, events = place.head(name), list(place.events(name))
         entries = [event.read() for event in events]
         for entry in entries:
-            check_keys(entry)
+            check_entry(entry)
         if broken := first_break(events, head, reads=False):
             raise LedgerError(f"it was changed after it was written: {broken}")
         objectives = loads(entries[0].data["problem"], "the problem in the ledger").problem.objectives

@@ -5,11 +5,11 @@ The chain of hashes answers the first. For the second the claims are worked out 
 """
 
 from collections import defaultdict, deque
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from paretoguard.errors import LedgerError, SettingsError
-from paretoguard.experiment.events import ASKED, CREATED, RETRACTED, STOPPED, TOLD, Entry, Event, first_break
+from paretoguard.experiment.events import ASKED, CREATED, EXPIRED, RETRACTED, STOPPED, TOLD, Entry, Event, first_break
 from paretoguard.experiment.experiment import Experiment
 from paretoguard.experiment.storage import Storage
 
@@ -140,3 +140,36 @@ def _ready(due: deque[int], arm: str, values: Mapping[int, Any], retracted: set[
         number = due.popleft()
         if number not in retracted:
             yield arm, values[number]
+
+
+class Tally(NamedTuple):
+    """Where a ledger stands."""
+
+    state: str  # "answered", "budget" or "open", as recorded
+    results: int  # that count
+    waiting: int  # tickets without their whole result
+    retracted: int
+
+
+def tally(entries: Sequence[Entry], objectives: int) -> Tally:
+    """Count the results in the events of a ledger, without working them in."""
+    state, issued, known = "open", 0, defaultdict[int, set[str]](set)
+    expired, retracted = set[int](), set[int]()
+    for entry in entries:
+        data = entry.data
+        if entry.kind in (ASKED, RETRACTED):
+            state = "open"
+        if entry.kind == ASKED:
+            issued += len(data["arms"])
+        elif entry.kind == TOLD:
+            issued += data["id"] == issued  # not asked for
+            known[data["id"]].update(data["values"])
+        elif entry.kind == EXPIRED:
+            expired.update(data["ids"])
+        elif entry.kind == RETRACTED:
+            retracted.add(data["id"])
+        elif entry.kind == STOPPED:
+            state = str(data["why"])
+    complete = {number for number, names in known.items() if len(names) == objectives}
+    waiting = set(range(issued)) - complete - expired - retracted
+    return Tally(state, sum(1 for _ in counted(entries, objectives)), len(waiting), len(retracted))

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from paretoguard.errors import FileError, ProblemError
-from paretoguard.experiment.assumed import NOT_REPLACED
+from paretoguard.experiment.ledger_state import NOT_REPLACED
 from paretoguard.files import problem_file
 from paretoguard.files.formulas import Formula
 from paretoguard.files.metrics import FAILED, MEASURES, read_formulas

@@ -73,8 +73,12 @@ class Session:
         return bool(self._desk.tally[IS_ANSWERED])
 
     @property
-    def spent(self) -> bool:
-        """True if the budget is spent."""
+    def stopped(self) -> str:
+        """Why nothing is left to ask for, "answered" or "budget"; else "open"."""
+        return "answered" if self.answered else "budget" if self._is_spent else "open"
+
+    @property
+    def _is_spent(self) -> bool:
         return self.samples >= self.setup.budget
 
     @property
@@ -320,7 +324,7 @@ class Session:
             verdicts=verdicts,
             samples=self.samples,
             pulls=dict(zip(self.problem.arms, counts, strict=True)),
-            stopped="answered" if self.answered else "budget" if self.spent else "open",
+            stopped=self.stopped,
             notes=(*self.problem.notes, *self._notes(verdicts)),
             simulated=simulated,
             stated=self.problem,
@@ -334,7 +338,7 @@ class Session:
             *notes.alarms(self.problem, contradicted, self.setup.delta),
             *notes.unpromised(registry.label(self.setup.algorithm), read_off),
             *unvarying(self._numbers()),
-            *notes.ties(self.problem, verdicts, spent=self.spent),
+            *notes.ties(self.problem, verdicts, spent=self._is_spent),
             *notes.waiting(self.held),
         )
 
