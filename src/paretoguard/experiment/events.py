@@ -36,8 +36,8 @@ _ALLOWED = {
     STOPPED: {"program"},
 }
 START = ""  # the hash before the first event
-LONGEST = 1_000_000  # characters of a line
-AT_ONCE = 200  # lines that are read together; with more, what is read is no longer near when it is used
+LONGEST_EVENT = 1_000_000  # characters of a line
+_AT_ONCE = 200  # lines that are read together; with more, what is read is no longer near when it is used
 
 
 def _no_number(word: str) -> float:
@@ -66,8 +66,12 @@ class Event(NamedTuple):
     hash: str
 
     def read(self) -> "Entry":
-        """Return what the line says."""
-        return read(self.line, self.sequence)
+        """Return what the line says; raise LedgerError if it is no event of this version."""
+        try:
+            found = _decode(self.line)
+        except (ValueError, RecursionError) as error:
+            raise LedgerError(f"event {self.sequence} cannot be read ({error}): {self.line[:80]!r}") from None
+        return _entry(found, self)
 
 
 class Entry(NamedTuple):
@@ -100,8 +104,8 @@ def write(sequence: int, draft: Draft) -> str:
         line.encode()
     except (TypeError, ValueError) as error:
         raise LedgerError(f"event {sequence} ({draft.kind}) cannot be written as JSON: {error}") from None
-    if len(line) > LONGEST:
-        raise LedgerError(f"event {sequence} ({draft.kind}) has {len(line):,} characters, more than {LONGEST:,}")
+    if len(line) > LONGEST_EVENT:
+        raise LedgerError(f"event {sequence} ({draft.kind}) has {len(line):,} characters, more than {LONGEST_EVENT:,}")
     return line
 
 
@@ -110,22 +114,13 @@ def seal(last: str, line: str) -> str:
     return hashlib.sha256(f"{last}\n{line}".encode()).hexdigest()
 
 
-def read(line: str, sequence: int) -> Entry:
-    """Return what a line says; raise LedgerError if it is no event of this version."""
-    try:
-        found = _decode(line)
-    except (ValueError, RecursionError) as error:
-        raise LedgerError(f"event {sequence} cannot be read ({error}): {line[:80]!r}") from None
-    return _entry(found, line, sequence)
-
-
 def read_all(events: Sequence[Event]) -> Iterator[Entry]:
     """Yield what the lines of many events say: as `read`, in half the time."""
-    for first in range(0, len(events), AT_ONCE):
-        part = events[first : first + AT_ONCE]
+    for first in range(0, len(events), _AT_ONCE):
+        part = events[first : first + _AT_ONCE]
         lines = [event.line for event in part]
+        whole = all(line[:1] == "{" and line[-1:] == "}" for line in lines)
         try:
-            whole = all(line[:1] == "{" and line[-1:] == "}" for line in lines)
             found = _decode(f"[{','.join(lines)}]") if whole else []
         except (ValueError, RecursionError):
             found = []
@@ -133,10 +128,11 @@ def read_all(events: Sequence[Event]) -> Iterator[Entry]:
             yield from (event.read() for event in part)
             continue
         for content, event in zip(found, part, strict=True):
-            yield _entry(content, event.line, event.sequence)
+            yield _entry(content, event)
 
 
-def _entry(found: Any, line: str, sequence: int) -> Entry:
+def _entry(found: Any, event: Event) -> Entry:
+    sequence, line, _ = event
     try:
         version, number, time, kind, data = _contents(found)
     except (KeyError, TypeError) as error:

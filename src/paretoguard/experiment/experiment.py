@@ -17,7 +17,7 @@ from paretoguard.evidence import Evidence
 from paretoguard.experiment.events import CREATED, EXPIRED, NOTED, RETRACTED, START, Draft, Event, first_break
 from paretoguard.experiment.ledger_state import LATE, WITHDRAWN, Fold
 from paretoguard.experiment.memory import MemoryStorage
-from paretoguard.experiment.recording import Given, Recorder, Told, check_tellable, find_slot
+from paretoguard.experiment.recording import Recorder, Reported, Told, check_tellable, find_slot
 from paretoguard.experiment.storage import DEFAULT, Storage, checked_name, open_storage
 from paretoguard.files.problem_file import ProblemFile, dumps
 from paretoguard.problem import Problem
@@ -118,17 +118,17 @@ class Experiment:
 
     @classmethod
     def open(cls, name: str, storage: str | Storage = DEFAULT) -> "Experiment":
-        """Go on with an experiment."""
+        """Go on with an experiment; raise LedgerError if its ledger was changed after it was written."""
         found = cls(name, open_storage(storage))
         found._fold()
         return found
 
     @classmethod
     def at(cls, name: str, events: list[Event], broken: str | None = None) -> "Experiment":
-        """The experiment after these events, on a copy of its ledger to which nobody else adds.
+        """Return the experiment after these events, on a copy of its ledger.
 
-        If `broken` (by default: what `first_break` says of them) is not empty, the ledger was changed after it was
-        written: it can be looked at like this nevertheless, but nothing is guaranteed.
+        `broken` says what is wrong with the chain of hashes, by default as `first_break` does. If it is not empty, the
+        experiment can be read all the same, but nothing is guaranteed.
         """
         copy = MemoryStorage()
         copy.restore(name, events)
@@ -140,7 +140,7 @@ class Experiment:
     # --- what changes the ledger -------------------------------------------------------------------------------------
 
     def ask(self, n: int = 1) -> list[Ticket]:
-        """Up to n arms to measure next, on top of those asked for before; [] when there is nothing to ask for.
+        """Return tickets for up to n arms to measure next, on top of those asked for before; [] if there is none.
 
         Tickets that have run out are given up first, and their arms may be asked for again.
         """
@@ -193,7 +193,7 @@ class Experiment:
         With a dictionary for what is `refused` (by position) nothing is raised, and unless `atomic` the others are
         recorded nevertheless.
         """
-        given, told, wrong = [Given(*one) for one in results], list[Told](), dict[int, ParetoguardError]()
+        given, told, wrong = [Reported(*one) for one in results], list[Told](), dict[int, ParetoguardError]()
 
         def make(recorder: Recorder) -> None:
             told.clear()
@@ -244,26 +244,26 @@ class Experiment:
     # --- what reads it -----------------------------------------------------------------------------------------------
 
     def result(self) -> Result:
-        """The answer, or what is certain so far."""
+        """Return the answer, or what is certain so far."""
         with self._now() as fold:
             return fold.result()
 
     def verdicts(self) -> dict[str, Verdict]:
-        """Each arm's verdict."""
+        """Return each arm's verdict."""
         return dict(self.result().verdicts)
 
     def since(self) -> dict[str, int]:
-        """After how many samples the verdicts that are kept for good were certain first."""
+        """Return after how many samples the verdicts that are kept for good were certain first."""
         with self._now() as fold:
             return fold.session.since()
 
     def rehearse(self) -> None:
-        """Compile what is needed to the end: so that nobody waits for it later."""
+        """Compile what the experiment needs to its end."""
         with self._now() as fold:
             fold.session.rehearse()
 
     def status(self) -> Status:
-        """Where the experiment stands."""
+        """Return where the experiment stands."""
         with self._now() as fold:
             session = fold.session
             session.look()
@@ -284,26 +284,26 @@ class Experiment:
             )
 
     def pending(self) -> list[Ticket]:
-        """The tickets without their whole result."""
+        """Return the tickets without their whole result."""
         with self._now() as fold:
             return [Ticket(k, slot.arm, slot.expires) for k, slot in fold.open.items()]
 
     def history(self) -> list[dict[str, Any]]:
-        """Every event, with its hash."""
+        """Return every event, with its hash."""
         return [{**event.read()._asdict(), "hash": event.hash} for event in self.storage.events(self.name)]
 
     @property
     def problem(self) -> Problem:
-        """What is asked."""
+        """The question."""
         return self._fold().problem
 
     @property
     def settings(self) -> dict[str, Any]:
-        """How, as fixed at the beginning."""
+        """The settings, as given to `create`."""
         return dict(self._fold().settings)
 
     def close(self) -> None:
-        """Let go of the storage."""
+        """Close the storage."""
         self.storage.close()
 
     def __enter__(self) -> "Experiment":

@@ -35,7 +35,7 @@ def check_tellable(problem: Problem) -> None:
             raise SettingsError(f"objective {name!r} cannot be told: a result says {words}, OBJECTIVE=VALUE; rename it")
 
 
-class Given(NamedTuple):
+class Reported(NamedTuple):
     """A result from outside: of a ticket, or else of an arm, perhaps with a key by which its teller knows it."""
 
     what: Ticket | int | None
@@ -76,7 +76,7 @@ class Recorder:
         self.drafts.append(Draft(ASKED, data, self._time))
         return fold.issue(tickets, data)
 
-    def tell(self, given: Given) -> Told:
+    def tell(self, given: Reported) -> Told:
         """Draft the event of a result that may be recorded; raise SampleError or SettingsError for any other."""
         fold = self.fold
         what = given.what if given.key is None else _known_by(fold, given)
@@ -97,7 +97,7 @@ class Recorder:
         sequence = self.write(TOLD, {"id": number, "arm": slot.arm, "values": added})
         return Told(sequence, False, slot.state == COMPLETE, number)
 
-    def _tell_unasked(self, given: Given) -> Told:
+    def _tell_unasked(self, given: Reported) -> Told:
         fold, arm = self.fold, given.arm
         if arm is None:
             raise SettingsError("neither a ticket nor an arm was given: whose result is it?")
@@ -125,7 +125,7 @@ class Recorder:
         return data if self.fold.program == __version__ else {**data, "program": __version__}
 
 
-def _known_by(fold: Fold, given: Given) -> int | None:
+def _known_by(fold: Fold, given: Reported) -> int | None:
     """Return the number of the result with this key, if it has come before."""
     key = given.key
     if not isinstance(key, str) or not key.strip() or len(key) > LONGEST_KEY or not key.isprintable():
