@@ -28,7 +28,7 @@ from paretoguard.engine.loop import NEXT, NO_BUDGET, STARTED, advance, new_outco
 from paretoguard.engine.outstanding import cohort
 from paretoguard.simulation.rewards import source
 from paretoguard.trial import registry
-from paretoguard.trial.build import engine_for
+from paretoguard.trial.setup import engine_for
 
 DELTA, SEED = 0.1, 0
 RUNS = 20_000  # of a small instance: more than are used

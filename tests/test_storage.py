@@ -347,7 +347,7 @@ def test_lines_that_cannot_be_read_are_refused() -> None:
         ("[]", "event 1 cannot be read"),
     ]:
         with pytest.raises(LedgerError, match=message):
-            ledger.read(wrong, 1)
+            Event(1, wrong, "").read()
 
 
 @pytest.mark.parametrize("value", [float("nan"), float("inf"), "\ud800", {1, 2}, b"x"])

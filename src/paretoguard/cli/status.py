@@ -38,7 +38,7 @@ def status(
     """Show what is certain so far, what is still open, and where the ledger stands."""
     from paretoguard.cli.layout import print_result
     from paretoguard.experiment.audit import glance, verify as audited
-    from paretoguard.experiment.labels import CHANGED
+    from paretoguard.experiment.ledger_state import CHANGED
 
     if expect is not None and not verify:
         raise fail("--expect is checked by --verify only; give both")
@@ -101,16 +101,15 @@ def _cell(row: dict[str, Any], key: str) -> str:
 def _row(place: "Storage", name: str) -> dict[str, Any]:
     """Return where one ledger stands; or what is wrong with it, which must not hide the others."""
     from paretoguard.errors import LedgerError, ParetoguardError
-    from paretoguard.experiment.events import first_break
-    from paretoguard.experiment.keys import check_keys
-    from paretoguard.experiment.tally import tally
+    from paretoguard.experiment.audit import tally
+    from paretoguard.experiment.events import check_entry, first_break
     from paretoguard.files.problem_file import loads
 
     try:
         head, events = place.head(name), list(place.events(name))
         entries = [event.read() for event in events]
         for entry in entries:
-            check_keys(entry)
+            check_entry(entry)
         if broken := first_break(events, head, reads=False):
             raise LedgerError(f"it was changed after it was written: {broken}")
         objectives = loads(entries[0].data["problem"], "the problem in the ledger").problem.objectives

@@ -2,31 +2,38 @@
 
 An arm that is asked for is pending until its result counts or is given up. Steps are pairs (kind, number):
 
-- DECIDE looks whether the answer is found and, if not, which arms come next; CHOOSE asks for so many arms;
+- DECIDE looks whether the answer is found and, if not, which arms come next, as if no result were outstanding;
+- CHOOSE asks for so many arms, on top of those pending;
+- LOOK shows which arm CHOOSE would ask for. Only CHOOSE of one arm and SETTLE go on from there; any other step begins
+  where LOOK did, but whether the answer is found stays known;
 - ASK is followed by so many steps ASKED_ARM: these were asked for when the record was made. The algorithm is asked
   again, for what it remembers; another version of it may choose otherwise, and the record counts;
-- COUNT takes the next row of results, for this arm; LAST does too, and ends results that came together;
+- COUNT takes the next row of results, for this arm; LAST does too, and ends results that came together; WAIT stands for
+  a result that does not count yet;
 - UNASK comes before a result that nobody asked for; DROP gives up a pending one;
 - SETTLE works out every claim that is certain now.
 """
 
-from typing import NamedTuple
+from array import array
+from collections.abc import Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
-from numpy import int64, uint8
+from numpy import float64, int64, uint8
 
 from paretoguard.compiler.jit import aside, entry, inner
 from paretoguard.engine.certify import settle
 from paretoguard.engine.engine import Engine
-from paretoguard.engine.outstanding import FAULTY, decided, fill
+from paretoguard.engine.outstanding import decided, fill
 from paretoguard.engine.questions import answer
 from paretoguard.engine.state import CLOCK, FRESH, observe
 from paretoguard.engine.view import at_now, refresh
+from paretoguard.errors import ProblemError
 from paretoguard.numeric import Bytes, Floats, Integers
 from paretoguard.vocabulary import INFEASIBLE, OPTIMAL, UNDECIDED
 
-DECIDE, CHOOSE, ASK, ASKED_ARM, COUNT, LAST, UNASK, DROP, SETTLE = range(9)
-QUEUED, IS_ANSWERED, IS_DUE = range(3)  # entries of Desk.tally
+DECIDE, LOOK, CHOOSE, ASK, ASKED_ARM, COUNT, LAST, WAIT, UNASK, DROP, SETTLE = range(11)
+QUEUED, IS_ANSWERED, IS_DUE, IS_LOOKED = range(4)  # entries of Desk.tally
 _STEP, _ROW, CHOSEN = range(3)  # entries of Tape.cursor
 UNABLE = -2  # arms chosen: the algorithm has no rule for it while results are outstanding
 
@@ -47,7 +54,7 @@ class Desk(NamedTuple):
 
     engine: Engine
     terms: Terms
-    tally: Integers  # [3] arms queued, is the answer found, are claims due to be settled
+    tally: Integers  # [4] arms queued, is the answer found, are claims due to be settled, did LOOK queue the arms
     queue: Integers  # arms decided on, but not asked for yet
     first: Bytes  # [K] the status that was certain first, or UNDECIDED …
     since: Integers  # [K] … after so many results
@@ -56,6 +63,7 @@ class Desk(NamedTuple):
     via: Integers  # [K] the next arm on its chain of dominance
     promised: Bytes  # [K] 0 where a status is only read off the means
     pending: Integers  # [K] scratch
+    before: Integers  # the engine's `words` before LOOK
 
 
 class Tape(NamedTuple):
@@ -63,33 +71,62 @@ class Tape(NamedTuple):
 
     steps: Integers  # [n, 2]
     rows: Floats  # [m, d] in the user's order and units
-    cursor: Integers  # [3] next step, next row, how many arms CHOOSE found (0: answered; FAULTY; UNABLE)
+    cursor: Integers  # [3] next step, next row, how many arms the last choice found (0: answered; FAULTY; UNABLE)
     chosen: Integers  # scratch; the arms that CHOOSE found
 
 
 def new_desk(engine: Engine, terms: Terms) -> Desk:
     """Return an experiment before its first step."""
     K = engine.seen.problem.arms
-
-    def integers(size: int) -> Integers:
-        return np.zeros(size, dtype=int64)
-
-    def flags() -> Bytes:
-        return np.zeros(K, dtype=uint8)
-
     return Desk(
         engine,
         terms,
-        tally=integers(3),
-        queue=integers(max(K, 2) + 2),
-        first=flags(),
-        since=integers(K),
-        contradicted=flags(),
-        statuses=flags(),
-        via=integers(K),
-        promised=flags(),
-        pending=integers(K),
+        tally=np.zeros(4, dtype=int64),
+        queue=np.zeros(max(K, 2) + 2, dtype=int64),
+        first=np.zeros(K, dtype=uint8),
+        since=np.zeros(K, dtype=int64),
+        contradicted=np.zeros(K, dtype=uint8),
+        statuses=np.zeros(K, dtype=uint8),
+        via=np.zeros(K, dtype=int64),
+        promised=np.zeros(K, dtype=uint8),
+        pending=np.zeros(K, dtype=int64),
+        before=np.zeros_like(engine.words),
     )
+
+
+class Steps:
+    """Steps, written down to be followed at once."""
+
+    def __init__(self) -> None:
+        self._steps = array("q")  # pairs, one after the other
+        self._rows: list[Any] = []
+        self._longest = 0  # arms asked for at once
+
+    def add(self, kind: int, number: int = 0) -> None:
+        self._steps.extend((kind, number))
+
+    def choose(self, wanted: int) -> None:
+        self.add(CHOOSE, wanted)
+        self._longest = max(self._longest, wanted)
+
+    def asked(self, places: Sequence[int]) -> None:
+        self._steps.extend((ASK, len(places), *(step for place in places for step in (ASKED_ARM, place))))
+        self._longest = max(self._longest, len(places))
+
+    def count(self, place: int, rows: Sequence[Any]) -> None:
+        """Add results of an arm that count now, if there are any."""
+        self._steps.extend((COUNT, place) * (len(rows) - 1) + (LAST if rows else WAIT, place))
+        self._rows.extend(rows)
+
+    def tape(self, objectives: int) -> Tape:
+        """Return the steps for the engine, and forget them."""
+        given = np.array(self._rows) if self._rows else np.zeros((0, objectives))
+        if given.dtype.kind not in "fiu":  # a text such as "1" would become a number
+            raise ProblemError("a result is not a row of numbers")
+        rows: Floats = given.astype(float64).reshape(-1, objectives)
+        steps, longest = np.array(self._steps, dtype=int64).reshape(-1, 2), self._longest
+        self.__init__()  # type: ignore[misc]
+        return Tape(steps, rows, np.zeros(3, dtype=int64), np.zeros(longest + 2, dtype=int64))
 
 
 @entry
@@ -99,12 +136,17 @@ def follow(desk: Desk, tape: Tape) -> bool:
     while cursor[_STEP] < tape.steps.shape[0]:
         kind, number = tape.steps[cursor[_STEP], 0], tape.steps[cursor[_STEP], 1]
         cursor[_STEP] += 1
+        goes_on = kind in (LOOK, SETTLE) or (kind == CHOOSE and number == 1)
+        if desk.tally[IS_LOOKED] == 1 and not goes_on:
+            _look_away(desk)
         if COUNT <= kind <= LAST:
             _count(desk, tape, number)
             if kind == LAST and desk.tally[IS_DUE] == 1 and _settle(desk):
                 return True
         elif kind == DECIDE:
             cursor[CHOSEN] = _decide(desk)
+        elif kind == LOOK:
+            cursor[CHOSEN] = _look(desk, tape.chosen)
         elif kind == CHOOSE:
             cursor[CHOSEN] = _choose(desk, tape.chosen, number)
         elif kind == ASK:
@@ -117,7 +159,7 @@ def follow(desk: Desk, tape: Tape) -> bool:
                 desk.tally[QUEUED] = 0  # what to pull next is decided anew
         elif kind == DROP:
             state.pending[number] -= 1
-        elif _settle(desk):
+        elif kind == SETTLE and _settle(desk):
             return True
     return False
 
@@ -148,36 +190,93 @@ def _decide(desk: Desk) -> int:
 
 
 @aside
+def _fill(desk: Desk, batch: Integers, wanted: int) -> int:
+    """As `fill`, on top of the pending arms; note whether the answer is found."""
+    if not desk.terms.fills:
+        return UNABLE
+    filled = fill(desk.engine, batch, wanted)
+    desk.tally[IS_ANSWERED] = 1 if filled == 0 else 0
+    return int(filled)
+
+
+@inner
+def _outstanding(desk: Desk) -> int:
+    """Return how many results were asked for and do not count yet."""
+    pending, outstanding = desk.engine.seen.state.pending, 0
+    for i in range(pending.shape[0]):
+        outstanding += pending[i]
+    return outstanding
+
+
+@inner
+def _plan(desk: Desk, outstanding: int) -> int:
+    """As `_decide`, on top of the pending arms."""
+    tally = desk.tally
+    if outstanding == 0:
+        return _decide(desk)
+    if tally[QUEUED] > 0 or tally[IS_ANSWERED] == 1:
+        return int(tally[QUEUED])
+    queued = _fill(desk, desk.queue[:2], 1)  # 2: a leader and its challenger go together
+    for k in range(queued):
+        desk.engine.seen.state.pending[desk.queue[k]] -= 1
+    tally[QUEUED] = max(0, queued)
+    return queued
+
+
+@inner
+def _look(desk: Desk, chosen: Integers) -> int:
+    """Write the arm that `_choose` would give into `chosen`; return 1, or 0 if there is none."""
+    tally, outstanding = desk.tally, _outstanding(desk)
+    if desk.engine.seen.state.tally[CLOCK] + outstanding >= desk.terms.budget:
+        return 0
+    if tally[QUEUED] == 0 and tally[IS_LOOKED] == 0:
+        for k in range(desk.before.shape[0]):
+            desk.before[k] = desk.engine.words[k]
+        queued = _plan(desk, outstanding)
+        if queued < 0:
+            return queued
+        tally[IS_LOOKED] = 1
+    chosen[0] = desk.queue[0]
+    return int(min(1, tally[QUEUED]))
+
+
+@inner
+def _look_away(desk: Desk) -> None:
+    """Forget the decision that was looked at."""
+    for k in range(desk.before.shape[0]):
+        desk.engine.words[k] = desk.before[k]
+    desk.tally[QUEUED] = 0
+    desk.tally[IS_LOOKED] = 0
+
+
+@aside
 def _choose(desk: Desk, chosen: Integers, wanted: int) -> int:
     """Write up to `wanted` arms into `chosen`, on top of those pending; return how many. They are pending from now on.
 
     Without room in the budget, and where the answer is found, there are none.
     """
-    state, tally = desk.engine.seen.state, desk.tally
-    outstanding = 0
-    for i in range(state.pending.shape[0]):
-        outstanding += state.pending[i]
+    state, tally, outstanding = desk.engine.seen.state, desk.tally, _outstanding(desk)
     wanted = min(wanted, desk.terms.budget - state.tally[CLOCK] - outstanding)
     if wanted <= 0:
         return 0
-    if wanted == 1 and outstanding == 0 and _decide(desk) < 0:
-        return FAULTY
+    if wanted == 1 and tally[IS_LOOKED] == 0:
+        queued = _plan(desk, outstanding)
+        if queued < 0:
+            return queued
+    tally[IS_LOOKED] = 0  # what was looked at is asked for
     taken = min(wanted, tally[QUEUED])
     left = wanted - taken
     if left == 0 or tally[IS_ANSWERED] == 1:
         _ask_for(desk, chosen, taken)
         return int(taken)
-    if not desk.terms.fills:
-        return UNABLE
     for k in range(taken):
         state.pending[desk.queue[k]] += 1
-    batch = chosen[taken : taken + max(2, left)]  # 2: a leader and its challenger go together
-    filled = fill(desk.engine, batch, left)
+    batch = chosen[taken : taken + max(2, left)]
+    filled = _fill(desk, batch, left)
     if filled < 0:
         for k in range(taken):
             state.pending[desk.queue[k]] -= 1
-        return FAULTY
-    tally[IS_ANSWERED] = 1 if filled == 0 else 0
+        return filled
     for k in range(taken):
         chosen[k] = desk.queue[k]
     tally[QUEUED] = 0
@@ -190,7 +289,7 @@ def _choose(desk: Desk, chosen: Integers, wanted: int) -> int:
 
 @inner
 def _ask_for(desk: Desk, chosen: Integers, wanted: int) -> None:
-    """Take the first arms from the queue."""
+    """Ask for the first arms of the queue."""
     for k in range(wanted):
         chosen[k] = desk.queue[k]
         desk.engine.seen.state.pending[chosen[k]] += 1

@@ -5,11 +5,11 @@ The chain of hashes answers the first. For the second the claims are worked out 
 """
 
 from collections import defaultdict, deque
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from paretoguard.errors import LedgerError, SettingsError
-from paretoguard.experiment.events import ASKED, CREATED, RETRACTED, STOPPED, TOLD, Entry, Event, first_break
+from paretoguard.experiment.events import ASKED, CREATED, EXPIRED, RETRACTED, STOPPED, TOLD, Entry, Event, first_break
 from paretoguard.experiment.experiment import Experiment
 from paretoguard.experiment.storage import Storage
 
@@ -26,12 +26,12 @@ class Audit(NamedTuple):
 
 
 def audit(experiment: Experiment, expected: str | None = None) -> Audit:
-    """Check the chain, and every claim; and that an event with the `expected` hash, once written down, is there."""
+    """Check the chain, every claim, and that there is an event with the `expected` hash."""
     return verify(experiment.name, experiment.storage, expected)[0]
 
 
 def verify(name: str, storage: Storage, expected: str | None = None) -> tuple[Audit, Experiment | None]:
-    """Audit a ledger as it stands at this moment; and the experiment at this moment, if its events make sense."""
+    """Audit a ledger as it stands now; return the experiment of now too, if its events make sense."""
     head = storage.head(name)  # before the events: more may come meanwhile
     events = list(storage.events(name))
     if broken := first_break(events, head):
@@ -48,7 +48,7 @@ def verify(name: str, storage: Storage, expected: str | None = None) -> tuple[Au
 
 
 def glance(name: str, storage: Storage) -> tuple[Audit | None, Experiment | None]:
-    """The experiment at this moment, as `verify` has it; of the audit only what is wrong with the chain, if so."""
+    """As `verify`, but audit the chain alone; the audit is None if nothing is wrong."""
     head = storage.head(name)
     events = list(storage.events(name))
     if broken := first_break(events, head, reads=False):
@@ -57,7 +57,7 @@ def glance(name: str, storage: Storage) -> tuple[Audit | None, Experiment | None
 
 
 def _of_changed(name: str, events: list[Event], broken: str) -> tuple[Audit, Experiment | None]:
-    """What is said of a ledger that was changed: it may still be looked at, if its events make sense."""
+    """Return the audit of a ledger that was changed, and the experiment if its events make sense."""
     found = Audit(False, f"the ledger was changed after it was written: {broken}", whole=False)
     try:
         return found, Experiment.at(name, events, broken)
@@ -97,7 +97,7 @@ def _decided(statuses: Mapping[str, str]) -> dict[str, str]:
 
 
 def _recorded(entries: Iterable[Entry]) -> dict[int, dict[str, str]]:
-    """What was claimed whenever the experiment stopped, and no result has been retracted since."""
+    """Return the claims of each event 'stopped' after the last retraction."""
     found: dict[int, dict[str, str]] = {}
     for entry in entries:
         if entry.kind == RETRACTED:
@@ -108,7 +108,7 @@ def _recorded(entries: Iterable[Entry]) -> dict[int, dict[str, str]]:
 
 
 def counted(entries: Iterable[Entry], objectives: int) -> Iterator[tuple[str, dict[str, float]]]:
-    """(arm, values) of the results that count, in the order in which they do."""
+    """Yield (arm, values) of the results that count, in the order in which they count."""
     entries = list(entries)
     as_asked = entries[0].kind == CREATED and entries[0].data["order"] == "asked"
     retracted = {entry.data["id"] for entry in entries if entry.kind == RETRACTED}
@@ -135,8 +135,41 @@ def counted(entries: Iterable[Entry], objectives: int) -> Iterator[tuple[str, di
 
 
 def _ready(due: deque[int], arm: str, values: Mapping[int, Any], retracted: set[int], objectives: int) -> Iterator[Any]:
-    """Results of an arm, as asked, up to the first that is missing."""
+    """Yield results of an arm in the order asked, up to the first that is missing."""
     while due and (due[0] in retracted or len(values[due[0]]) == objectives):
         number = due.popleft()
         if number not in retracted:
             yield arm, values[number]
+
+
+class Tally(NamedTuple):
+    """Where a ledger stands."""
+
+    state: str  # "answered", "budget" or "open", as recorded
+    results: int  # that count
+    waiting: int  # tickets without their whole result
+    retracted: int
+
+
+def tally(entries: Sequence[Entry], objectives: int) -> Tally:
+    """Count the results in the events of a ledger, without working them in."""
+    state, issued, known = "open", 0, defaultdict[int, set[str]](set)
+    expired, retracted = set[int](), set[int]()
+    for entry in entries:
+        data = entry.data
+        if entry.kind in (ASKED, RETRACTED):
+            state = "open"
+        if entry.kind == ASKED:
+            issued += len(data["arms"])
+        elif entry.kind == TOLD:
+            issued += data["id"] == issued  # not asked for
+            known[data["id"]].update(data["values"])
+        elif entry.kind == EXPIRED:
+            expired.update(data["ids"])
+        elif entry.kind == RETRACTED:
+            retracted.add(data["id"])
+        elif entry.kind == STOPPED:
+            state = str(data["why"])
+    complete = {number for number, names in known.items() if len(names) == objectives}
+    waiting = set(range(issued)) - complete - expired - retracted
+    return Tally(state, sum(1 for _ in counted(entries, objectives)), len(waiting), len(retracted))

@@ -20,12 +20,8 @@ from paretoguard.errors import StorageError
 from paretoguard.experiment.storage import hidden
 
 BUSY_SECONDS = 30.0  # how long to wait for others
-AT_ONCE = 10_000  # rows
+ROWS_AT_ONCE = 10_000  # rows
 DRIVERS = {"sqlite": "sqlite", "postgresql": "postgresql+psycopg", "postgres": "postgresql+psycopg"}
-_SETTLE = (  # what a PostgreSQL server may have been told otherwise
-    "SELECT set_config('lock_timeout', %s, false)",
-    "SELECT set_config('synchronous_commit', 'on', false) WHERE current_setting('synchronous_commit') = 'off'",
-)
 _chance = random.SystemRandom()  # of no stream that somebody may have seeded
 _databases: "weakref.WeakSet[Database]" = weakref.WeakSet()
 
@@ -63,7 +59,7 @@ class Database:
 
     @contextmanager
     def transaction(self, *, writes: bool) -> Iterator[Any]:
-        """A cursor whose statements take effect together at the end, or not at all."""
+        """Give a cursor whose statements take effect together at the end, or not at all."""
         with self._failures(writes), self._connection() as connection:
             cursor = connection.cursor()
             if self.is_sqlite:
@@ -80,7 +76,7 @@ class Database:
                 ) from error
 
     def _begin(self, cursor: Any, writes: bool) -> None:
-        """SQLite's own waiting sleeps longer and longer, and starves who came first: writers take turns by chance."""
+        """Begin a transaction. SQLite's own wait backs off and starves early writers; random pauses are fair."""
         if not writes:
             cursor.execute("BEGIN")
             return
@@ -99,11 +95,11 @@ class Database:
             cursor.execute(f"PRAGMA busy_timeout={round(1000 * BUSY_SECONDS)}")
 
     def long_cursor(self, cursor: Any) -> Any:
-        """One that does not fetch all rows at once, in the same transaction."""
+        """Return a cursor that does not fetch all rows at once, in the same transaction."""
         if self.is_sqlite:
             return cursor
         long = cursor.connection.cursor(name="long")  # kept by the server
-        long.itersize = AT_ONCE
+        long.itersize = ROWS_AT_ONCE
         return long
 
     @contextmanager
@@ -142,15 +138,15 @@ class Database:
         return StorageError(f"{self.shown} cannot be used: {why}{record}")
 
     def exists(self) -> bool:
-        """False where SQLite would begin a new file."""
+        """Return False where SQLite would begin a new file."""
         return not self.is_sqlite or os.path.exists(self._file) or not os.path.isdir(os.path.dirname(self._file))
 
     def close(self) -> None:
-        """Let go of the connections; the next transaction makes new ones."""
+        """Close the connections; the next transaction makes new ones."""
         self.engine.dispose()
 
     def _look_for(self, dialect: Any, record: Any, args: Any, options: Any) -> None:
-        """SQLite would begin an empty file where one is missing."""
+        """Refuse a file that has gone, where SQLite would begin an empty one."""
         if self._was_there and not os.path.exists(self._file):
             raise StorageError(f"{self.shown} is gone: it was moved or deleted after it was opened; bring it back")
 
@@ -166,7 +162,7 @@ class Database:
         self._was_there = True
 
     def _look_again(self, connection: Any, record: Any, proxy: Any) -> None:
-        """A connection goes on writing to a file that was deleted, where nobody finds it."""
+        """Drop a connection to a file that was deleted or replaced: it would go on writing there."""
         if record.info["file"] != self._which():
             raise DisconnectionError
 
@@ -179,9 +175,11 @@ class Database:
 
 
 def _settle(connection: Any, record: Any) -> None:
-    lock_timeout, synchronous = _SETTLE
-    connection.execute(lock_timeout, (str(round(1000 * BUSY_SECONDS)),))
-    connection.execute(synchronous)
+    """Set what a PostgreSQL server may have been told otherwise."""
+    connection.execute("SELECT set_config('lock_timeout', %s, false)", (str(round(1000 * BUSY_SECONDS)),))
+    connection.execute(
+        "SELECT set_config('synchronous_commit', 'on', false) WHERE current_setting('synchronous_commit') = 'off'"
+    )
     connection.commit()
 
 
@@ -190,7 +188,7 @@ def _line(error: object) -> str:
 
 
 def _before_fork() -> None:
-    """Two processes must not share a connection; one of SQLite's may not even be closed by the other."""
+    """Close all connections: two processes must not share one, and SQLite's may not be closed by the child."""
     for database in list(_databases):
         database.close()
 
@@ -200,7 +198,7 @@ if hasattr(os, "register_at_fork"):
 
 
 def read_address(url: str) -> URL:
-    """What a URL says, with the driver we use; a file by its full path, wherever the process goes."""
+    """Return the URL with the driver we use, and with the full path of a file; raise StorageError if it is unusable."""
     try:
         given = make_url(url)
         backend = given.get_backend_name()

@@ -13,14 +13,31 @@ from operator import itemgetter
 from typing import Any, NamedTuple
 
 from paretoguard.errors import LedgerError
+from paretoguard.version import __version__
 
 VERSION = 1
 CREATED, ASKED, TOLD, RETRACTED, EXPIRED, STOPPED = "created", "asked", "told", "retracted", "expired", "stopped"
 NOTED = "noted"  # changes no answer
 KINDS = (CREATED, ASKED, TOLD, RETRACTED, EXPIRED, NOTED, STOPPED)
+NEEDED = {  # keys of the data of each kind
+    CREATED: {
+        *("name", "problem", "delta", "algorithm", "evidence", "budget", "seed", "order", "ticket_seconds", "program")
+    },
+    ASKED: {"arms"},
+    TOLD: {"id", "arm", "values"},
+    RETRACTED: {"id", "arm", "reason", "blind"},
+    EXPIRED: {"ids"},
+    STOPPED: {"why", "samples", "statuses"},
+}
+_ALLOWED = {
+    CREATED: {"versions", "protocol", "assumptions", "doubt"},
+    ASKED: {"expires", "program"},
+    TOLD: {"key"},
+    STOPPED: {"program"},
+}
 START = ""  # the hash before the first event
-LONGEST = 1_000_000  # characters of a line
-AT_ONCE = 200  # lines that are read together; with more, what is read is no longer near when it is used
+LONGEST_EVENT = 1_000_000  # characters of a line
+_AT_ONCE = 200  # lines that are read together; with more, what is read is no longer near when it is used
 
 
 def _no_number(word: str) -> float:
@@ -49,8 +66,12 @@ class Event(NamedTuple):
     hash: str
 
     def read(self) -> "Entry":
-        """What the line says."""
-        return read(self.line, self.sequence)
+        """Return what the line says; raise LedgerError if it is no event of this version."""
+        try:
+            found = _decode(self.line)
+        except (ValueError, RecursionError) as error:
+            raise LedgerError(f"event {self.sequence} cannot be read ({error}): {self.line[:80]!r}") from None
+        return _entry(found, self)
 
 
 class Entry(NamedTuple):
@@ -63,7 +84,7 @@ class Entry(NamedTuple):
 
 
 def chain(drafts: Iterable[Draft], sequence: int, last: str) -> list[Event]:
-    """The events for some drafts that follow event `sequence`, whose hash is `last`."""
+    """Return the events for drafts that follow event `sequence`, whose hash is `last`."""
     events = []
     for draft in drafts:
         sequence += 1
@@ -74,7 +95,7 @@ def chain(drafts: Iterable[Draft], sequence: int, last: str) -> list[Event]:
 
 
 def write(sequence: int, draft: Draft) -> str:
-    """The line of an event: the same for the same content."""
+    """Return the line of an event; equal content gives an equal line."""
     content = {
         "version": VERSION, "sequence": sequence, "time": round(draft.time, 6), "kind": draft.kind, "data": draft.data
     }  # fmt: skip
@@ -83,43 +104,35 @@ def write(sequence: int, draft: Draft) -> str:
         line.encode()
     except (TypeError, ValueError) as error:
         raise LedgerError(f"event {sequence} ({draft.kind}) cannot be written as JSON: {error}") from None
-    if len(line) > LONGEST:
-        raise LedgerError(f"event {sequence} ({draft.kind}) has {len(line):,} characters, more than {LONGEST:,}")
+    if len(line) > LONGEST_EVENT:
+        raise LedgerError(f"event {sequence} ({draft.kind}) has {len(line):,} characters, more than {LONGEST_EVENT:,}")
     return line
 
 
 def seal(last: str, line: str) -> str:
-    """The hash of a line after the event with the hash `last`."""
+    """Return the hash of a line that follows the event with the hash `last`."""
     return hashlib.sha256(f"{last}\n{line}".encode()).hexdigest()
 
 
-def read(line: str, sequence: int) -> Entry:
-    """What a line says; a line of another version, or that is no event, is refused."""
-    try:
-        found = _decode(line)
-    except (ValueError, RecursionError) as error:
-        raise LedgerError(f"event {sequence} cannot be read ({error}): {line[:80]!r}") from None
-    return _entry(found, line, sequence)
-
-
 def read_all(events: Sequence[Event]) -> Iterator[Entry]:
-    """What the lines of many events say: as `read`, in half the time."""
-    for first in range(0, len(events), AT_ONCE):
-        part = events[first : first + AT_ONCE]
+    """Yield what the lines of many events say: as `read`, in half the time."""
+    for first in range(0, len(events), _AT_ONCE):
+        part = events[first : first + _AT_ONCE]
         lines = [event.line for event in part]
+        whole = all(line[:1] == "{" and line[-1:] == "}" for line in lines)
         try:
-            whole = all(line[:1] == "{" and line[-1:] == "}" for line in lines)
             found = _decode(f"[{','.join(lines)}]") if whole else []
         except (ValueError, RecursionError):
             found = []
-        if len(found) != len(part):  # one of them is no event: which, is said line by line
+        if len(found) != len(part):  # one of them is no event: reading line by line finds it
             yield from (event.read() for event in part)
             continue
         for content, event in zip(found, part, strict=True):
-            yield _entry(content, event.line, event.sequence)
+            yield _entry(content, event)
 
 
-def _entry(found: Any, line: str, sequence: int) -> Entry:
+def _entry(found: Any, event: Event) -> Entry:
+    sequence, line, _ = event
     try:
         version, number, time, kind, data = _contents(found)
     except (KeyError, TypeError) as error:
@@ -136,8 +149,23 @@ def _entry(found: Any, line: str, sequence: int) -> Entry:
     return Entry(number, time, kind, data)
 
 
+def check_entry(entry: Entry) -> None:
+    """Refuse an event that lacks a key, or has one that is not known: that may change what the other keys mean."""
+    needed = NEEDED.get(entry.kind, entry.data.keys())
+    named = f"event {entry.sequence} ({entry.kind})"
+    missing = sorted(set(needed) - entry.data.keys())
+    if missing:
+        raise LedgerError(f"{named} does not say {', '.join(missing)}")
+    unknown = sorted(entry.data.keys() - set(needed) - _ALLOWED.get(entry.kind, set()))
+    if unknown:
+        raise LedgerError(
+            f"{named} says {', '.join(map(repr, unknown))}, which paretoguard {__version__} does not know: a newer one "
+            "wrote it; use that one"
+        )
+
+
 def moment(seconds: float) -> str:
-    """The time of an event, as people and programs read it.
+    """Return the time of an event in ISO format.
 
     >>> moment(0.0)
     '1970-01-01T00:00:00Z'
@@ -152,11 +180,10 @@ def first_break(
     before: tuple[int, str] = (0, START),
     reads: bool = True,
 ) -> str:
-    """What is wrong with a chain of events from the first on, or from that after event `before`; empty if nothing is.
+    """Return what is wrong with a chain of events, which begins after event `before`; empty if nothing is.
 
-    `head` is the number and the hash of an event that must be among them: what the storage said before they were read,
-    or what somebody wrote down. Without it nobody can tell that the last events were taken away. Who reads the events
-    anyway, and so sees their numbers, need not have them read here.
+    `head` is the number and the hash of an event that must be among them: without it, missing last events go unnoticed.
+    With `reads` the numbers inside the lines are compared too; a caller who reads all lines anyway can leave that out.
     """
     expected, last = before[0] + 1, before[1]
     for event in events:

@@ -14,11 +14,10 @@ from paretoguard.algorithms import Algorithm
 from paretoguard.compiler.gc_pause import without_collecting
 from paretoguard.errors import LedgerError, ParetoguardError, SampleError, SettingsError
 from paretoguard.evidence import Evidence
-from paretoguard.experiment import labels
 from paretoguard.experiment.events import CREATED, EXPIRED, NOTED, RETRACTED, START, Draft, Event, first_break
 from paretoguard.experiment.ledger_state import LATE, WITHDRAWN, Fold
 from paretoguard.experiment.memory import MemoryStorage
-from paretoguard.experiment.recording import Given, Recorder, Told, check_tellable, find_slot
+from paretoguard.experiment.recording import Recorder, Reported, Told, check_tellable, find_slot
 from paretoguard.experiment.storage import DEFAULT, Storage, checked_name, open_storage
 from paretoguard.files.problem_file import ProblemFile, dumps
 from paretoguard.problem import Problem
@@ -68,7 +67,7 @@ class Experiment:
         self.name = name
         self.storage = storage
         self._known: Fold | None = None
-        self._broken: str | None = None  # of a copy: what is wrong with its chain, which then does not keep it shut
+        self._broken: str | None = None  # of a copy: what is wrong with its chain, which may be read all the same
         self._turn = threading.RLock()  # a fold is for one thread at a time
 
     @classmethod
@@ -89,7 +88,7 @@ class Experiment:
         assumptions: Sequence[str] = (),
         doubt: str | None = None,
     ) -> "Experiment":
-        """Begin an experiment: what is fixed here is fixed for good.
+        """Begin an experiment; nothing that is set here changes later.
 
         `seed` is that of arms drawn at random. `protocol` is a text to keep, such as a file; `assumptions` are stated
         with every answer; with a `doubt`, which says why, answers are heuristic.
@@ -119,17 +118,17 @@ class Experiment:
 
     @classmethod
     def open(cls, name: str, storage: str | Storage = DEFAULT) -> "Experiment":
-        """Go on with an experiment."""
+        """Go on with an experiment; raise LedgerError if its ledger was changed after it was written."""
         found = cls(name, open_storage(storage))
         found._fold()
         return found
 
     @classmethod
     def at(cls, name: str, events: list[Event], broken: str | None = None) -> "Experiment":
-        """The experiment after these events, on a copy of its ledger to which nobody else adds.
+        """Return the experiment after these events, on a copy of its ledger.
 
-        If `broken` (by default: what `first_break` says of them) is not empty, the ledger was changed after it was
-        written: it can be looked at like this nevertheless, but nothing is guaranteed.
+        `broken` says what is wrong with the chain of hashes, by default as `first_break` does. If it is not empty, the
+        experiment can be read all the same, but nothing is guaranteed.
         """
         copy = MemoryStorage()
         copy.restore(name, events)
@@ -141,7 +140,7 @@ class Experiment:
     # --- what changes the ledger -------------------------------------------------------------------------------------
 
     def ask(self, n: int = 1) -> list[Ticket]:
-        """Up to n arms to measure next, on top of those asked for before; [] when there is nothing to ask for.
+        """Return tickets for up to n arms to measure next, on top of those asked for before; [] if there is none.
 
         Tickets that have run out are given up first, and their arms may be asked for again.
         """
@@ -154,7 +153,8 @@ class Experiment:
             overdue = [k for k, slot in fold.open.items() if slot.expires is not None and slot.expires <= now]
             for first in range(0, len(overdue), MOST_IDS):
                 recorder.write(EXPIRED, {"ids": overdue[first : first + MOST_IDS]})
-            seconds, at_once = fold.settings["ticket_seconds"], max(1, MOST_CHARACTERS // _longest_name(fold.problem))
+            longest = 3 + 6 * max(map(len, fold.problem.arms))  # in JSON: at worst six characters for one of a name
+            seconds, at_once = fold.settings["ticket_seconds"], max(1, MOST_CHARACTERS // longest)
             for done in range(0, n, at_once):
                 issued.extend(recorder.ask(min(at_once, n - done), seconds))
             if not issued:
@@ -193,7 +193,7 @@ class Experiment:
         With a dictionary for what is `refused` (by position) nothing is raised, and unless `atomic` the others are
         recorded nevertheless.
         """
-        given, told, wrong = [Given(*one) for one in results], list[Told](), dict[int, ParetoguardError]()
+        given, told, wrong = [Reported(*one) for one in results], list[Told](), dict[int, ParetoguardError]()
 
         def make(recorder: Recorder) -> None:
             told.clear()
@@ -244,52 +244,66 @@ class Experiment:
     # --- what reads it -----------------------------------------------------------------------------------------------
 
     def result(self) -> Result:
-        """The answer, or what is certain so far."""
+        """Return the answer, or what is certain so far."""
         with self._now() as fold:
-            fold.session.look()
-            return labels.relabelled(fold, fold.session.result())
+            return fold.result()
 
     def verdicts(self) -> dict[str, Verdict]:
-        """Each arm's verdict."""
+        """Return each arm's verdict."""
         return dict(self.result().verdicts)
 
     def since(self) -> dict[str, int]:
-        """After how many samples the verdicts that are kept for good were certain first."""
+        """Return after how many samples the verdicts that are kept for good were certain first."""
         with self._now() as fold:
             return fold.session.since()
 
     def rehearse(self) -> None:
-        """Compile what is needed to the end: so that nobody waits for it later."""
+        """Compile what the experiment needs to its end."""
         with self._now() as fold:
             fold.session.rehearse()
 
     def status(self) -> Status:
-        """Where the experiment stands."""
+        """Return where the experiment stands."""
         with self._now() as fold:
-            fold.session.look()
-            return _status(self.name, fold)
+            session = fold.session
+            session.look()
+            states = [slot.state for slot in fold.slots]
+            return Status(
+                name=self.name,
+                samples=session.samples,
+                done=session.stopped != "open",
+                stopped=session.stopped,
+                pending=len(fold.open),
+                partial=sum(bool(slot.values) for slot in fold.open.values()),
+                expired=states.count(LATE),
+                retracted=states.count(WITHDRAWN),
+                sequence=fold.sequence,
+                hash=fold.hash,
+                guarantee=fold.guarantee,
+                held=session.held,
+            )
 
     def pending(self) -> list[Ticket]:
-        """The tickets without their whole result."""
+        """Return the tickets without their whole result."""
         with self._now() as fold:
             return [Ticket(k, slot.arm, slot.expires) for k, slot in fold.open.items()]
 
     def history(self) -> list[dict[str, Any]]:
-        """Every event, with its hash."""
+        """Return every event, with its hash."""
         return [{**event.read()._asdict(), "hash": event.hash} for event in self.storage.events(self.name)]
 
     @property
     def problem(self) -> Problem:
-        """What is asked."""
+        """The question."""
         return self._fold().problem
 
     @property
     def settings(self) -> dict[str, Any]:
-        """How, as fixed at the beginning."""
+        """The settings, as given to `create`."""
         return dict(self._fold().settings)
 
     def close(self) -> None:
-        """Let go of the storage."""
+        """Close the storage."""
         self.storage.close()
 
     def __enter__(self) -> "Experiment":
@@ -302,12 +316,12 @@ class Experiment:
 
     @contextmanager
     def _now(self) -> Iterator[Fold]:
-        """The state after the last event, for this thread alone."""
+        """Give this thread alone the state after the last event."""
         with self._turn:
             yield self._fold()
 
     def _fold(self) -> Fold:
-        """The state after the last event."""
+        """Return the state after the last event."""
         with self._turn:
             known, self._known = self._known, None  # should this be interrupted, it is half worked in
             if known is None:
@@ -317,32 +331,35 @@ class Experiment:
             return self._known
 
     def _folded(self) -> Fold:
-        """The state after all events, from the first on; a ledger that was changed after it was written is refused."""
+        """Return the state after all events."""
         head = self.storage.head(self.name)  # before the events: more may come meanwhile
         with without_collecting():
             events = list(self.storage.events(self.name))
-            unchecked = events[-CHECKED - 1] if len(events) > CHECKED else None
-            before = (0, START) if unchecked is None else (unchecked.sequence, unchecked.hash)
-            if self._broken is None and (broken := first_break(events[-CHECKED:], head, before=before, reads=False)):
-                raise _changed(self.name, broken)
+            before = events[-CHECKED - 1] if len(events) > CHECKED else None
+            self._check_chain(events[-CHECKED:], head, (0, START) if before is None else (before.sequence, before.hash))
             return Fold(events, self._broken or "")
 
     def _caught_up(self, known: Fold, events: list[Event]) -> Fold:
-        """The state after these events, of which `known` stands on the first, if the ledger is still the same one.
+        """Return the state after these events, of which `known` stands on the first.
 
-        It may have been restored from a backup, and have other events since.
+        All is folded anew where that is another event, as after a backup was restored, and where results are retracted.
         """
         entries = [(event.read(), event.hash) for event in events]
         is_another = not events or (events[0].sequence, events[0].hash) != (known.sequence, known.hash)
         if is_another or any(entry.kind == RETRACTED for entry, _ in entries[1:]):
             return self._folded()
-        if self._broken is None and (
-            broken := first_break(events[1:], before=(known.sequence, known.hash), reads=False)
-        ):
-            raise _changed(self.name, broken)
+        self._check_chain(events[1:], None, (known.sequence, known.hash))
         for entry, seal in entries[1:]:
             known.apply(entry, seal)
         return known
+
+    def _check_chain(self, events: list[Event], head: tuple[int, str] | None, before: tuple[int, str]) -> None:
+        """Raise LedgerError if these events were changed after they were written."""
+        if self._broken is None and (broken := first_break(events, head, before=before, reads=False)):
+            raise LedgerError(
+                f"the ledger of {self.name!r} was changed after it was written: {broken}. Nothing more is recorded on "
+                "it; restore it from what `export` wrote"
+            )
 
     def _change(self, make: Callable[[Recorder], object]) -> None:
         """Let `make` add events to the ledger, after all others; if that fails nothing has changed."""
@@ -368,37 +385,6 @@ class Experiment:
 
 class _RefusedError(Exception):
     """One of several results is refused, and so all are."""
-
-
-def _changed(name: str, broken: str) -> LedgerError:
-    return LedgerError(
-        f"the ledger of {name!r} was changed after it was written: {broken}. Nothing more is recorded on it; "
-        "restore it from what `export` wrote"
-    )
-
-
-def _longest_name(problem: Problem) -> int:
-    """In characters of JSON, at worst six for one of ours."""
-    return 3 + 6 * max(map(len, problem.arms))
-
-
-def _status(name: str, fold: Fold) -> Status:
-    states = [slot.state for slot in fold.slots]
-    session = fold.session
-    return Status(
-        name=name,
-        samples=session.samples,
-        done=session.answered or session.spent,
-        stopped="answered" if session.answered else "budget" if session.spent else "open",
-        pending=len(fold.open),
-        partial=sum(bool(slot.values) for slot in fold.open.values()),
-        expired=states.count(LATE),
-        retracted=states.count(WITHDRAWN),
-        sequence=fold.sequence,
-        hash=fold.hash,
-        guarantee=labels.guarantee(fold),
-        held=session.held,
-    )
 
 
 def _checked_seconds(seconds: Any, order: str) -> float | None:

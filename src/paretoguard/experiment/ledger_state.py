@@ -6,86 +6,78 @@ has the same state, and so the same next decision.
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
+from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar
 
-from paretoguard.compiler.gc_pause import without_collecting
 from paretoguard.errors import LedgerError, ParetoguardError
-from paretoguard.experiment.events import (
-    ASKED,
-    CREATED,
-    EXPIRED,
-    NOTED,
-    RETRACTED,
-    START,
-    STOPPED,
-    TOLD,
-    Entry,
-    Event,
-    read_all,
-)  # fmt: skip
-from paretoguard.experiment.keys import NEEDED, check_keys
+from paretoguard.experiment import events as ledger
+from paretoguard.experiment.events import NEEDED, RETRACTED, START, Entry, Event, check_entry
 from paretoguard.files.problem_file import loads
 from paretoguard.problem import Problem
 from paretoguard.trial.session import Session
 from paretoguard.trial.setup import Setup
 from paretoguard.trial.tickets import Ticket
-from paretoguard.vocabulary import STATUSES
+from paretoguard.verdict import Result
+from paretoguard.vocabulary import HEURISTIC, STATUSES
 
 LONG = 2_000  # events; from here on the engine works them in at once
 OPEN, LATE, COMPLETE, WITHDRAWN = "open", "expired", "complete", "retracted"
+CHANGED = "none: the ledger was changed after it was written"
+NOT_REPLACED = "rows were drawn without replacement, for which no guarantee is claimed"
+INDEPENDENT = "each measurement of an arm is an independent draw"
+INSTEAD = "rows of an arm are drawn one after the other, none of them twice, so that each depends on those before"
+_WRONG = (ParetoguardError, LookupError, TypeError, ValueError, AttributeError)  # what an event of nonsense causes
+
+
+def _ledger_error(what: str, error: Exception) -> LedgerError:
+    return LedgerError(f"{what}: {f'there is no {error}' if isinstance(error, KeyError) else error}")
 
 
 @contextmanager
 def _as_ledger_errors(what: str) -> Iterator[None]:
-    """Whatever is wrong here is wrong with the ledger."""
     try:
         yield
     except LedgerError:
         raise
-    except (ParetoguardError, LookupError, TypeError, ValueError, AttributeError) as error:
-        why = f"there is no {error}" if isinstance(error, KeyError) else error
-        raise LedgerError(f"{what}: {why}") from error
+    except _WRONG as error:
+        raise _ledger_error(what, error) from error
 
 
 def _retractions(events: list[Event]) -> Iterator[Entry]:
     for event in events:
         if f'"{RETRACTED}"' in event.line and (entry := event.read()).kind == RETRACTED:
-            check_keys(entry)
+            check_entry(entry)
             yield entry
 
 
+@dataclass(slots=True)
 class Slot:
     """One result, from its ticket to its end."""
 
-    __slots__ = ("arm", "asked", "expires", "state", "ticket", "told", "values")
-
-    def __init__(self, arm: str, expires: float | None, ticket: Ticket | None) -> None:
-        self.arm = arm
-        self.asked = ticket is not None
-        self.expires = expires
-        self.ticket = ticket  # of the session, while it waits for the result
-        self.values: dict[str, float] = {}  # so far
-        self.state = OPEN
-        self.told = 0  # the event that told it last
+    arm: str
+    asked: bool = False
+    expires: float | None = None
+    ticket: Ticket | None = None  # of the session, while it waits for the result
+    values: dict[str, float] = field(default_factory=dict)  # so far
+    state: str = OPEN
+    told: int = 0  # the event that told it last
 
 
 class Fold:
     """The state of an experiment after some events."""
 
     def __init__(self, events: Iterable[Event], broken: str = "") -> None:
-        self.broken = broken  # what is wrong with the chain of hashes
-        with without_collecting():
-            self._begin(list(events))
-
-    def _begin(self, events: list[Event]) -> None:
+        events = list(events)
         first = events[0].read() if events else None
-        if first is None or first.kind != CREATED:
+        if first is None or first.kind != ledger.CREATED:
             raise LedgerError("a ledger begins with an event 'created'; this one does not")
+        self.broken = broken  # what is wrong with the chain of hashes
         self.settings: dict[str, Any] = first.data
         with _as_ledger_errors("event 1 (created) cannot be worked in"):
-            check_keys(first)
+            check_entry(first)
             self.problem: Problem = loads(self.settings["problem"], "the problem in the ledger").problem
-            self.session = self._session()
+            fixed = ("delta", "algorithm", "evidence", "budget", "seed", "order")
+            self.session = Session(Setup.of(self.problem, **{key: self.settings[key] for key in fixed}))
         self._objectives = len(self.problem.objectives)
         self.slots: list[Slot] = []
         self.open: dict[int, Slot] = {}  # those without their whole result
@@ -98,30 +90,23 @@ class Fold:
             _as_ledger_errors("the results in this ledger cannot be counted"),
             self.session.replaying() if len(events) > LONG else nullcontext(),
         ):
-            for event, entry in zip(events, read_all(events), strict=True):
+            for event, entry in zip(events, ledger.read_all(events), strict=True):
                 self.apply(entry, event.hash)
-
-    def _session(self) -> Session:
-        given = self.settings
-        chosen = {key: given[key] for key in ("delta", "algorithm", "evidence", "budget", "seed", "order")}
-        return Session(Setup.of(self.problem, **chosen))
 
     def apply(self, entry: Entry, seal: str) -> None:
         """Work in the next event."""
         number, time, kind, data = entry
         if number != self.sequence + 1:
             raise LedgerError(f"event {self.sequence + 1} is missing: event {number} follows")
-        if data.keys() != NEEDED.get(kind):  # what most have, and a ledger may be long
-            check_keys(entry)
+        if data.keys() != NEEDED.get(kind):  # most have no more, and a ledger may be long
+            check_entry(entry)
         try:
             self._HANDLERS[kind](self, entry)
-        except (ParetoguardError, LookupError, TypeError, ValueError, AttributeError) as error:
-            why = f"there is no {error}" if isinstance(error, KeyError) else error
-            raise LedgerError(f"event {number} ({kind}) cannot be worked in: {why}") from error
+        except _WRONG as error:
+            raise _ledger_error(f"event {number} ({kind}) cannot be worked in", error) from error
         self.sequence, self.hash, self.time = number, seal, time
 
     def _created(self, entry: Entry) -> None:
-        """Nothing more: it came first."""
         if entry.sequence != 1:
             raise ValueError("a ledger begins once")
 
@@ -137,7 +122,7 @@ class Fold:
         self.stopped, self.program = None, data.get("program", self.program)
         expires, first = data.get("expires"), len(self.slots)
         for ticket in tickets:
-            self._add(Slot(ticket.arm, expires, ticket))
+            self._add(Slot(ticket.arm, asked=True, expires=expires, ticket=ticket))
         return [Ticket(first + k, ticket.arm, expires) for k, ticket in enumerate(tickets)]
 
     def _add(self, slot: Slot) -> None:
@@ -158,7 +143,7 @@ class Fold:
         data = entry.data
         number, arm, values = data["id"], data["arm"], data["values"]
         if number == len(self.slots):  # not asked for
-            self._add(Slot(arm, None, None))
+            self._add(Slot(arm))
             if "key" in data:
                 self._name(data["key"], number)
         slot = self._slot(number)
@@ -197,20 +182,66 @@ class Fold:
         slot.state, slot.ticket = WITHDRAWN, None
         self.open.pop(entry.data["id"], None)
 
-    def _noted(self, entry: Entry) -> None:
-        """Nothing: notes are for reports."""
-
     def _stopped(self, entry: Entry) -> None:
         if set(entry.data["statuses"]) - set(self.problem.arms) or set(entry.data["statuses"].values()) - set(STATUSES):
             raise ValueError(f"the statuses are {entry.data['statuses']!r}")
         self.stopped, self.program = entry.data, entry.data.get("program", self.program)
 
     _HANDLERS: ClassVar[dict[str, Callable[["Fold", Entry], None]]] = {
-        CREATED: _created,
-        ASKED: _asked,
-        TOLD: _told,
-        EXPIRED: _expired,
+        ledger.CREATED: _created,
+        ledger.ASKED: _asked,
+        ledger.TOLD: _told,
+        ledger.EXPIRED: _expired,
         RETRACTED: _retracted,
-        NOTED: _noted,
-        STOPPED: _stopped,
+        ledger.NOTED: lambda fold, entry: None,
+        ledger.STOPPED: _stopped,
     }
+
+    # --- what is said ------------------------------------------------------------------------------------------------
+
+    @property
+    def _is_blind(self) -> bool:
+        return all(data["blind"] for data in self.retracted.values())
+
+    @property
+    def guarantee(self) -> str:
+        """The guarantee that still stands after what was done to the ledger."""
+        if self.broken:
+            return CHANGED
+        return self.session.setup.guarantee if self._is_blind and not self.settings.get("doubt") else HEURISTIC
+
+    def result(self) -> Result:
+        """Return the answer, or what is certain so far; it says what was done to the ledger."""
+        self.session.look()
+        result, guarantee, doubt = self.session.result(), self.guarantee, self.settings.get("doubt")
+        said, notes = [*result.assumptions, *self.settings.get("assumptions", ())], [doubt] if doubt else []
+        if expired := sum(slot.state == LATE for slot in self.slots):
+            said.append(
+                f"tickets that expired without a result: {expired:,}; that is assumed not to depend on its value"
+            )
+        if unasked := sum(slot.state == COMPLETE and not slot.asked for slot in self.slots):
+            said.append(
+                f"results told without a ticket: {unasked:,}; all results of their sources are assumed to be told, "
+                "good and bad"
+            )
+        count = len(self.retracted)
+        retracted = "1 result was" if count == 1 else f"{count} results were"
+        if count and self._is_blind:
+            said.append(f"{retracted} retracted, as declared, without regard to any measured value")
+        elif count:
+            notes.append(
+                f"{retracted} retracted, not all of them blind to the measured values: that may favour an answer, and "
+                "no guarantee stands"
+            )
+        if doubt == NOT_REPLACED:
+            said = [INSTEAD if line.startswith(INDEPENDENT) else line for line in said]
+        verdicts = result.verdicts
+        if guarantee != result.guarantee:
+            verdicts = {arm: replace(verdict, guarantee=guarantee) for arm, verdict in verdicts.items()}
+        return replace(
+            result,
+            guarantee=guarantee,
+            verdicts=verdicts,
+            assumptions=tuple(said),
+            notes=(*notes, *result.notes),
+        )

@@ -8,19 +8,17 @@ from paretoguard.experiment.storage import Make, last_of, taken, unknown
 
 
 class MemoryStorage:
-    """Ledgers that last as long as the process."""
+    """Ledgers that last as long as the process; the methods are those of `Storage`."""
 
     def __init__(self) -> None:
         self._ledgers: dict[str, list[Event]] = {}
         self._lock = threading.Lock()
 
     def create(self, name: str, first: Draft) -> Event:
-        """Begin a ledger."""
         self.restore(name, chain([first], 0, START))
         return self._ledgers[name][0]
 
     def restore(self, name: str, events: list[Event]) -> None:
-        """Begin a ledger with these events."""
         last_of(name, events)
         with self._lock:
             if name in self._ledgers:
@@ -28,19 +26,15 @@ class MemoryStorage:
             self._ledgers[name] = list(events)
 
     def names(self) -> list[str]:
-        """The names of all ledgers."""
         return sorted(self._ledgers)
 
     def head(self, name: str) -> tuple[int, str]:
-        """The number and the hash of the last event."""
         return last_of(name, self._ledger(name))
 
     def events(self, name: str, after: int = 0) -> Iterator[Event]:
-        """The events that follow event `after`."""
         return iter(self._ledger(name)[after:])
 
     def append(self, name: str, after: int, make: Make) -> list[Event]:
-        """Add the events that `make` drafts."""
         with self._lock:
             ledger = self._ledger(name)
             added = chain(make(ledger[after:]), len(ledger), ledger[-1].hash)

@@ -35,7 +35,7 @@ def check_tellable(problem: Problem) -> None:
             raise SettingsError(f"objective {name!r} cannot be told: a result says {words}, OBJECTIVE=VALUE; rename it")
 
 
-class Given(NamedTuple):
+class Reported(NamedTuple):
     """A result from outside: of a ticket, or else of an arm, perhaps with a key by which its teller knows it."""
 
     what: Ticket | int | None
@@ -76,7 +76,7 @@ class Recorder:
         self.drafts.append(Draft(ASKED, data, self._time))
         return fold.issue(tickets, data)
 
-    def tell(self, given: Given) -> Told:
+    def tell(self, given: Reported) -> Told:
         """Draft the event of a result that may be recorded; raise SampleError or SettingsError for any other."""
         fold = self.fold
         what = given.what if given.key is None else _known_by(fold, given)
@@ -97,7 +97,7 @@ class Recorder:
         sequence = self.write(TOLD, {"id": number, "arm": slot.arm, "values": added})
         return Told(sequence, False, slot.state == COMPLETE, number)
 
-    def _tell_unasked(self, given: Given) -> Told:
+    def _tell_unasked(self, given: Reported) -> Told:
         fold, arm = self.fold, given.arm
         if arm is None:
             raise SettingsError("neither a ticket nor an arm was given: whose result is it?")
@@ -114,9 +114,9 @@ class Recorder:
         """Record that the answer was found, or the budget spent; and again where late results made it another."""
         session, stopped = self.fold.session, self.fold.stopped
         session.look()
-        if not (session.answered or session.spent):
+        if session.stopped == "open":
             return
-        why, statuses = "answered" if session.answered else "budget", session.statuses()
+        why, statuses = session.stopped, session.statuses()
         if stopped is None or (stopped["why"], stopped["statuses"]) != (why, statuses):
             self.write(STOPPED, self._signed({"why": why, "samples": session.samples, "statuses": statuses}))
 
@@ -125,8 +125,8 @@ class Recorder:
         return data if self.fold.program == __version__ else {**data, "program": __version__}
 
 
-def _known_by(fold: Fold, given: Given) -> int | None:
-    """The number of the result with this key, if it has come before."""
+def _known_by(fold: Fold, given: Reported) -> int | None:
+    """Return the number of the result with this key, if it has come before."""
     key = given.key
     if not isinstance(key, str) or not key.strip() or len(key) > LONGEST_KEY or not key.isprintable():
         raise SettingsError(f"the key is {key!r}, expected a text of 1 to {LONGEST_KEY} characters on one line")
@@ -145,7 +145,10 @@ def _part(fold: Fold, arm: str, values: Any) -> dict[str, float]:
 
 
 def find_slot(fold: Fold, what: Any, *, of_any: bool = False) -> tuple[int, Slot]:
-    """The result of this number, or of this ticket; who looks for one of any state is told of all that there are."""
+    """Return the number and the slot of a result or a ticket.
+
+    If there is none, raise SettingsError: its message lists the tickets that wait, or with `of_any` all results.
+    """
     number = what.id if isinstance(what, Ticket) else what
     if isinstance(number, bool) or not isinstance(number, Integral) or not 0 <= int(number) < len(fold.slots):
         if of_any:
@@ -157,7 +160,7 @@ def find_slot(fold: Fold, what: Any, *, of_any: bool = False) -> tuple[int, Slot
 
 
 def _all_of(fold: Fold) -> str:
-    """The numbers of the results and tickets, the last of them with their arms and states."""
+    """Return the numbers of the results and tickets, the last of them with their arms and states."""
     first = max(0, len(fold.slots) - MOST_SHOWN)
     words = {COMPLETE: "told", OPEN: "waiting"}
     last = [
@@ -167,25 +170,18 @@ def _all_of(fold: Fold) -> str:
 
 
 def _news(fold: Fold, number: int, slot: Slot, values: dict[str, float]) -> dict[str, float]:
-    """The values that are new for this result; another value than before is refused."""
+    """Return the values that are new for this result; raise SampleError if one is other than before."""
     added = {name: value for name, value in values.items() if name not in slot.values}
-    is_other = any(slot.values.get(name, value) != value for name, value in values.items())
-    if slot.state == WITHDRAWN and (added or is_other):
-        instead = (
-            "" if fold.session.setup.order == "asked" else "; tell the right one without a ticket, or by a new key"
+    other = next((name for name, value in values.items() if slot.values.get(name, value) != value), None)
+    instead = "tell the right one without a ticket, or by a new key"
+    in_order = fold.session.setup.order == "asked"  # where nothing can be told without a ticket
+    if slot.state == WITHDRAWN and (added or other is not None):
+        message = f"result {number} ({slot.arm}) was retracted: {fold.retracted[number]['reason']}"
+        raise SampleError(message + ("" if in_order else f"; {instead}"), arm=slot.arm, values=values)
+    if other is not None:
+        message = (
+            f"result {number} ({slot.arm}) has {other} = {slot.values[other]:.12g} already, got {values[other]:.12g}; "
+            "if the first was a mistake, retract it"
         )
-        message = f"result {number} ({slot.arm}) was retracted: {fold.retracted[number]['reason']}{instead}"
-        raise SampleError(message, arm=slot.arm, values=values)
-    for name, value in values.items():
-        if slot.values.get(name, value) != value:
-            instead = (
-                ""
-                if fold.session.setup.order == "asked"
-                else " and tell the right one without a ticket, or by a new key"
-            )
-            message = (
-                f"result {number} ({slot.arm}) has {name} = {slot.values[name]:.12g} already, got {value:.12g}; if the "
-                f"first was a mistake, retract it{instead}"
-            )
-            raise SampleError(message, arm=slot.arm, values=values)
+        raise SampleError(message + ("" if in_order else f" and {instead}"), arm=slot.arm, values=values)
     return added

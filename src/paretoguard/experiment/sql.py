@@ -56,7 +56,7 @@ _HAS_TABLES = {
 
 
 class SqlStorage:
-    """Ledgers in the database at a URL."""
+    """Ledgers in the database at a URL; the methods are those of `Storage`."""
 
     def __init__(self, url: str) -> None:
         self._database = Database(url)
@@ -65,13 +65,11 @@ class SqlStorage:
         self._sql = {name: str(statement.compile(dialect=dialect)) for name, statement in _STATEMENTS.items()}
 
     def create(self, name: str, first: Draft) -> Event:
-        """Begin a ledger."""
         event = chain([first], 0, START)[0]
         self.restore(name, [event])
         return event
 
     def restore(self, name: str, events: list[Event]) -> None:
-        """Begin a ledger with these events."""
         sequence, last = last_of(name, events)
         if not self._finds_tables():
             self._make_tables()
@@ -83,19 +81,16 @@ class SqlStorage:
             self._insert(cursor, name, events)
 
     def names(self) -> list[str]:
-        """The names of all ledgers."""
         if not self._finds_tables():
             return []
         with self._database.transaction(writes=False) as cursor:
             return self._names(cursor)
 
     def head(self, name: str) -> tuple[int, str]:
-        """The number and the hash of the last event."""
         with self._within(name, writes=False) as cursor:
             return self._head(cursor, name, "head")
 
     def events(self, name: str, after: int = 0) -> Iterator[Event]:
-        """The events that follow event `after`."""
         with self._within(name, writes=False) as cursor:
             self._head(cursor, name, "head")
             with closing(self._database.long_cursor(cursor)) as rows:
@@ -103,7 +98,6 @@ class SqlStorage:
                 yield from map(Event._make, rows)
 
     def append(self, name: str, after: int, make: Make) -> list[Event]:
-        """Add the events that `make` drafts."""
         with self._within(name, writes=True) as cursor:
             sequence, last = self._head(cursor, name, "lock")
             rows = cursor.execute(self._sql["read"], {"name": name, "after": after}) if sequence > after else ()
@@ -115,11 +109,10 @@ class SqlStorage:
         return added
 
     def close(self) -> None:
-        """Let go of the connections."""
         self._database.close()
 
     def _finds_tables(self) -> bool:
-        """Whether there are any; who only looks makes none."""
+        """True if the tables are there; they are made only for a first ledger."""
         if not self._has_tables and self._database.exists():
             with self._database.transaction(writes=False) as cursor:
                 self._has_tables = bool(cursor.execute(_HAS_TABLES[self._database.is_sqlite]).fetchone())

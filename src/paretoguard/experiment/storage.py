@@ -8,7 +8,7 @@ from paretoguard.errors import StorageError
 from paretoguard.experiment.events import Draft, Event
 
 DEFAULT = "sqlite:///paretoguard.db"
-LONGEST_NAME = 200
+_LONGEST_NAME = 200
 Make = Callable[[list[Event]], list[Draft]]
 
 
@@ -43,7 +43,7 @@ class Storage(Protocol):
 
 
 def open_storage(url: str | Storage) -> Storage:
-    """The storage at a URL, such as sqlite:///paretoguard.db or postgresql://user@host/database; or one as it is."""
+    """Return the storage at a URL, such as sqlite:///paretoguard.db or postgresql://user@host/database."""
     if not isinstance(url, str):
         if isinstance(url, Storage):
             return url
@@ -54,7 +54,7 @@ def open_storage(url: str | Storage) -> Storage:
 
 
 def hidden(url: str) -> str:
-    """A URL without what may be a password.
+    """Return a URL without what may be a password.
 
     >>> hidden("postgresql://me:secret@host/trials?password=secret")
     'postgresql://me:***@host/trials?***'
@@ -63,25 +63,23 @@ def hidden(url: str) -> str:
 
 
 def unknown(name: str, names: list[str]) -> StorageError:
-    """There is no such experiment."""
     known = ", ".join(names[:20]) + (", …" if len(names) > 20 else "")
     return StorageError(f"there is no experiment {name!r} here; there are: {known or 'none'}")
 
 
 def taken(name: str) -> StorageError:
-    """There is one already."""
     return StorageError(f"there is an experiment {name!r} already; choose another name, or go on with that one")
 
 
 def last_of(name: str, events: list[Event]) -> tuple[int, str]:
-    """The number and the hash of the last one."""
+    """Return the number and the hash of the last event; raise StorageError if there is none."""
     if not events:
         raise StorageError(f"the experiment {name!r} cannot begin without events; expected at least the first")
     return events[-1].sequence, events[-1].hash
 
 
 def checked_name(name: object) -> str:
-    """A name that a ledger may have."""
-    if not isinstance(name, str) or not name.strip() or len(name) > LONGEST_NAME or not name.isprintable():
-        raise StorageError(f"the name is {name!r}, expected a text of 1 to {LONGEST_NAME} characters on one line")
+    """Return the name; raise StorageError if a ledger may not have it."""
+    if not isinstance(name, str) or not name.strip() or len(name) > _LONGEST_NAME or not name.isprintable():
+        raise StorageError(f"the name is {name!r}, expected a text of 1 to {_LONGEST_NAME} characters on one line")
     return name

@@ -4,22 +4,22 @@ import re
 from collections.abc import Iterable, Iterator
 
 from paretoguard.errors import LedgerError
-from paretoguard.experiment.events import CREATED, LONGEST, Event, first_break
+from paretoguard.experiment.events import CREATED, LONGEST_EVENT, Event, first_break
 from paretoguard.experiment.storage import Storage, checked_name
 
 _SEALED = re.compile(r'(.*),"hash":"([0-9a-f]{64})"\}')
 MOST_LINES = 50_000_000
-LONGEST_LINE = LONGEST + 100  # characters, with the hash
+LONGEST_LINE = LONGEST_EVENT + 100  # characters, with the hash
 
 
 def lines(storage: Storage, name: str) -> Iterator[str]:
-    """The lines of a ledger's file, without line feeds."""
+    """Yield the lines of a ledger's file, without line feeds."""
     for event in storage.events(name):
         yield f'{event.line[:-1]},"hash":"{event.hash}"}}'
 
 
 def seal_of(line: str) -> str:
-    """The hash at the end of a line."""
+    """Return the hash at the end of a line."""
     found = _SEALED.fullmatch(line)
     return found[2] if found else ""
 
@@ -27,7 +27,7 @@ def seal_of(line: str) -> str:
 def take_in(storage: Storage, given: Iterable[str], name: str | None = None, *, expected: str | None = None) -> str:
     """Begin a ledger from the lines of a file; return its name: the one in the file, unless another is given.
 
-    A file that was changed is refused, and so is one that does not end with the `expected` hash.
+    Raise LedgerError if the file was changed or does not end with the `expected` hash.
     """
     events = []
     for number, line in enumerate(given, start=1):

@@ -9,7 +9,7 @@ from paretoguard.errors import LedgerError
 from paretoguard.experiment.audit import counted
 from paretoguard.experiment.events import CREATED, KINDS, RETRACTED, Entry, first_break, moment
 from paretoguard.experiment.experiment import Experiment, Status
-from paretoguard.experiment.labels import CHANGED
+from paretoguard.experiment.ledger_state import CHANGED
 from paretoguard.experiment.storage import Storage
 from paretoguard.pictures.palette import ORDER
 from paretoguard.pictures.regions import pretty

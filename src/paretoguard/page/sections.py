@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from paretoguard.experiment.events import moment
-from paretoguard.experiment.labels import CHANGED
+from paretoguard.experiment.ledger_state import CHANGED
 from paretoguard.page.content import Facts, asked, assumed, constraints, ledger, objectives, promise
 from paretoguard.verdict import MARKS, show, show_interval
 from paretoguard.vocabulary import HEURISTIC

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from paretoguard.errors import FileError, ProblemError
-from paretoguard.experiment.assumed import NOT_REPLACED
+from paretoguard.experiment.ledger_state import NOT_REPLACED
 from paretoguard.files.metrics import FAILED, MEASURES, Formula, metrics_of, read_formulas
 from paretoguard.files.problem_file import SOURCES, ProblemFile, dumps
 from paretoguard.problem import Problem

@@ -22,7 +22,7 @@ from paretoguard.numeric import Bytes, Integers
 from paretoguard.problem import Instance
 from paretoguard.simulation.rewards import source
 from paretoguard.trial import checks, registry
-from paretoguard.trial.build import bad_queue, engine_for, not_compiled
+from paretoguard.trial.setup import bad_queue, engine_for, not_compiled
 
 MOST_STEPS = 200_000  # samples between two looks at the clock and at Ctrl-C …
 PATIENCE_NS = 100_000_000  # … or as many as take about a tenth of a second

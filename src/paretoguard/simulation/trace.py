@@ -18,8 +18,7 @@ from paretoguard.numeric import Bytes, Floats, Integers
 from paretoguard.simulation.rewards import source
 from paretoguard.simulation.runner import Cell, Design
 from paretoguard.trial import checks
-from paretoguard.trial.build import engine_for
-from paretoguard.trial.setup import Setup
+from paretoguard.trial.setup import Setup, engine_for
 from paretoguard.verdict import Result
 from paretoguard.vocabulary import STATUSES, UNDECIDED
 

@@ -18,7 +18,7 @@ from paretoguard.problem import Instance, Problem
 from paretoguard.problem.noise import Gaussian, Noise
 from paretoguard.simulation.rewards import source
 from paretoguard.trial import registry
-from paretoguard.trial.build import engine_for
+from paretoguard.trial.setup import engine_for
 from paretoguard.vocabulary import STATUSES
 
 Rewards = Callable[[str, int], Floats]  # of an arm: number n, from 0

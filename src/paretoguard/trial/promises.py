@@ -8,9 +8,9 @@ from paretoguard.evidence import Evidence
 from paretoguard.evidence.estimated_scale import LEAST_PULLS
 from paretoguard.problem import Problem
 from paretoguard.trial.registry import label
-from paretoguard.vocabulary import ASYMPTOTIC, FINITE_SAMPLE, HEURISTIC
+from paretoguard.vocabulary import ASYMPTOTIC, FINITE_SAMPLE, HEURISTIC, ORDERS
 
-ORDERS = {
+COUNTED = {  # in each of ORDERS
     "arrival": "results are counted as they arrive: which of several outstanding ones comes first, or never comes, "
     "does not depend on their values",
     "asked": "results are counted in the order they were asked for, up to the first missing one of each arm",
@@ -18,10 +18,7 @@ ORDERS = {
 
 
 def guarantee(kind: Evidence, problem: Problem | None = None) -> str:
-    """The label of answers that rest on this evidence: "finite-sample", "asymptotic" or "heuristic".
-
-    Where scales are learnt from the results it is at most asymptotic.
-    """
+    """Return the label of answers that rest on this evidence; at most asymptotic where scales are learnt."""
     promised = kind.guarantee
     if problem is not None and kind.if_independent and not _are_independent(problem):
         return HEURISTIC
@@ -34,7 +31,7 @@ def _are_independent(problem: Problem) -> bool:
 
 
 def order_of(kind: Evidence, order: str | None) -> str:
-    """How results are counted: as asked for, or as an option of the evidence says; by default on arrival."""
+    """Return how results are counted: as given, else as an option of the evidence says, else on arrival."""
     stated = str(getattr(kind, "order", "")) if kind.takes_order else "arrival"
     if order is not None and stated not in ("arrival", order):
         raise SettingsError(f"order is {order!r}, but the evidence is {label(kind)!r}; leave one of them out")
@@ -42,7 +39,7 @@ def order_of(kind: Evidence, order: str | None) -> str:
 
 
 def in_order(kind: Evidence, order: str) -> Evidence:
-    """The evidence for results that are counted in this order, "arrival" or "asked"."""
+    """Return the evidence for results counted in this order; raise SettingsError if it promises nothing then."""
     if order not in ORDERS:
         raise SettingsError(f"order is {order!r}; expected one of {', '.join(ORDERS)}")
     if kind.takes_order:
@@ -58,13 +55,13 @@ def in_order(kind: Evidence, order: str) -> Evidence:
 
 
 def basis(kind: Evidence, problem: Problem | None = None) -> str:
-    """Return what the label rests on, in one sentence."""
+    """Return what the guarantee rests on, in one sentence."""
     learnt = problem is not None and problem.learnt
     return f"{kind.basis}, with scales learnt from the results" if learnt else kind.basis
 
 
 def assumptions(problem: Problem, evidence: Evidence, order: str = "arrival") -> tuple[str, ...]:
-    """The assumptions behind the guarantee of an answer."""
+    """Return the assumptions behind the guarantee of an answer."""
     noise = "; ".join(f"{name}: {kind!r}" for name, kind in problem.noise.items())
     return (
         f"evidence: {basis(evidence, problem)}",
@@ -72,7 +69,7 @@ def assumptions(problem: Problem, evidence: Evidence, order: str = "arrival") ->
         f"noise: {noise}",
         *_learnt(problem),
         _stated_dependence(problem.dependence),
-        ORDERS[order],
+        COUNTED[order],
     )
 
 

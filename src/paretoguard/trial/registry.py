@@ -29,7 +29,7 @@ EVIDENCE: dict[str, type] = {kind.name: kind for kind in (Certified, Practical, 
 
 
 def algorithm(value: str | Algorithm) -> Algorithm:
-    """The algorithm with this name (`"name:option=value"` sets options) or at this place, or the record itself.
+    """Return the algorithm of this name (`"name:option=value"` sets options) or place, or the record itself.
 
     >>> algorithm("e-cape")
     ECape()
@@ -38,7 +38,7 @@ def algorithm(value: str | Algorithm) -> Algorithm:
 
 
 def evidence(value: str | Evidence) -> Evidence:
-    """The kind of evidence with this name or at this place, or the record itself.
+    """Return the kind of evidence of this name or place, or the record itself.
 
     >>> evidence("theorem").guarantee
     'finite-sample'
@@ -91,7 +91,7 @@ def stored_evidence(text: str, guarantee: str) -> Evidence:
 
 
 def label(record: Algorithm | Evidence) -> str:
-    """The text for a record, with the options that differ from their defaults; `algorithm` and `evidence` read it back.
+    """Return the text for a record, with options that differ from their defaults; `algorithm`, `evidence` read it back.
 
     >>> label(ECape())
     'e-cape'
@@ -110,7 +110,7 @@ def label(record: Algorithm | Evidence) -> str:
 
 
 def evidence_for(how: Algorithm, given: str | Evidence) -> Evidence:
-    """The evidence that goes with an algorithm: its own, if it has one, else the one given."""
+    """Return the evidence of an algorithm that has its own, else the one given."""
     return cast(Evidence, how.evidence()) if how.evidence is not None else evidence(given)
 
 
@@ -158,7 +158,7 @@ def _made(kind: Any, name: str, options: str, what: str) -> Any:
 
 
 def own(text: str, what: str = "part") -> Any:
-    """The record at a place in a module of the user's own, whatever it is for: "mymodule:MyPolicy:rate=2"."""
+    """Return the record at a place in a module of the user's own: "mymodule:MyPolicy:rate=2"."""
     found = _PLACE.fullmatch(text)
     if found is None:
         raise SettingsError(f"{what} {text!r} names no class; write module:Class or module:Class:option=value")
@@ -170,7 +170,6 @@ def own(text: str, what: str = "part") -> Any:
 
 
 def _fields(kind: type) -> dict[str, dataclasses.Field[Any]]:
-    """The options of a record, by name."""
     return {field.name: field for field in dataclasses.fields(kind)} if dataclasses.is_dataclass(kind) else {}
 
 
@@ -199,7 +198,7 @@ def _options(kind: type, name: str, text: str) -> dict[str, Any]:
 
 
 def _read(raw: str, hint: Any, what: str) -> Any:
-    """A value of the hinted type, one of _READERS or several of them; for any other type, the text itself."""
+    """Return the value of a text for a field of the hinted type; for other types than in _READERS, the text."""
     kinds = [kind for kind in _READERS if kind in (typing.get_args(hint) or (hint,))]
     for kind in kinds:
         with contextlib.suppress(ValueError, KeyError):

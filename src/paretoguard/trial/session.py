@@ -7,7 +7,6 @@ is replayed, all together at the end.
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 from numba.core.errors import NumbaError
@@ -15,15 +14,14 @@ from numpy import float64
 from numpy.typing import NDArray
 
 from paretoguard import vocabulary
-from paretoguard.engine.asktell import CHOSEN, IS_ANSWERED, UNABLE, Terms, follow, new_desk
+from paretoguard.engine import asktell
+from paretoguard.engine.asktell import Steps, Tape, Terms, follow, new_desk
 from paretoguard.engine.outstanding import FAULTY
 from paretoguard.errors import ProblemError, SampleError, SettingsError
 from paretoguard.problem.noise import Exact
 from paretoguard.trial import checks, registry
-from paretoguard.trial.build import bad_queue, fills_batches, not_compiled
-from paretoguard.trial.setup import Setup
-from paretoguard.trial.tape import Steps
-from paretoguard.trial.tickets import Row, Ticket, Tickets
+from paretoguard.trial.setup import Setup, bad_queue, fills_batches, not_compiled
+from paretoguard.trial.tickets import Ticket, Tickets, Values
 from paretoguard.verdict import Result, Verdict, notes
 from paretoguard.verdict.reasons import explain, rehearse, since
 from paretoguard.verdict.snapshot import Snapshot, snapshot, unvarying
@@ -58,7 +56,6 @@ class Session:
         self._kept: dict[str, Verdict] = {}  # what was certain first, as explained then
         self._steps = Steps()
         self._is_replaying = False
-        self._preview: tuple[list[int], Any] | None = None  # the arm that `ask` would give, and how to take it back
 
     # --- where it stands ---------------------------------------------------------------------------------------------
 
@@ -70,11 +67,15 @@ class Session:
     @property
     def answered(self) -> bool:
         """True if the stopping rule was met at the last look."""
-        return bool(self._desk.tally[IS_ANSWERED])
+        return bool(self._desk.tally[asktell.IS_ANSWERED])
 
     @property
-    def spent(self) -> bool:
-        """True if the budget is spent."""
+    def stopped(self) -> str:
+        """Why nothing is left to ask for, "answered" or "budget"; else "open"."""
+        return "answered" if self.answered else "budget" if self._is_spent else "open"
+
+    @property
+    def _is_spent(self) -> bool:
         return self.samples >= self.setup.budget
 
     @property
@@ -91,76 +92,46 @@ class Session:
 
     def next_arm(self) -> str | None:
         """Return the arm to measure next; None when the answer is found or the budget is spent."""
-        if self._preview is not None:
-            self._take_back()
-        self._steps.decide()
+        self._steps.add(asktell.DECIDE)
         self._chosen()
-        if self.answered or self._room() == 0:
+        if self.answered or self.samples + self._tickets.outstanding >= self.setup.budget:
             return None
         return self.problem.arms[int(self._desk.queue[0])]
 
     def ask(self, n: int = 1) -> list[Ticket]:
         """Return tickets for up to n more arms; [] when answered or the budget is spent."""
         checks.check_count(n, "n", "how many arms to ask for")
-        places = self._choose(n)
-        return [self._tickets.issue(self.problem.arms[place]) for place in places]
+        self._steps.choose(min(n, _MOST_AT_ONCE))
+        return [self._tickets.issue(arm) for arm in self._chosen()]
 
     def due(self) -> str | None:
         """Return the arm that `ask` would give; None if there is none. Nothing is asked for."""
-        if self._preview is None:
-            desk = self._desk
-            arrays = (desk.engine.words, desk.queue, desk.tally[:IS_ANSWERED])
-            before = [array.copy() for array in arrays]
-            self._preview = self._choose(1), (arrays, before)
-        return next((self.problem.arms[place] for place in self._preview[0]), None)
+        self._steps.add(asktell.LOOK)
+        return next(iter(self._chosen()), None)
 
     def look(self) -> None:
-        """See whether the answer is found; an algorithm without `select` cannot say while results are outstanding."""
+        """Note whether the answer is found; an algorithm without `select` cannot say while results are outstanding."""
         if self._tickets.outstanding == 0 or self._desk.terms.fills:
             self.due()
 
     def asked(self, arms: Sequence[str]) -> list[Ticket]:
         """Return tickets for these arms, which were asked for when the record was made."""
-        self._take_back()
         self._steps.asked([self._place[arm] for arm in arms])
         self._go_on()
         return [self._tickets.issue(arm) for arm in arms]
 
-    def _choose(self, wanted: int) -> list[int]:
-        """Return up to `wanted` places of arms to measure next; they count as pending."""
-        if self._preview is not None and wanted == 1:
-            (places, _), self._preview = self._preview, None
-            return places
-        self._take_back()
-        wanted = min(wanted, self._room(), _MOST_AT_ONCE)
-        if wanted == 0:
-            return []
-        self._steps.choose(wanted)
-        return self._chosen()
-
-    def _chosen(self) -> list[int]:
-        """Follow a step that chooses; return the places of the arms."""
+    def _chosen(self) -> list[str]:
+        """Follow the steps, the last of which chooses; return the arms."""
         tape = self._follow()
-        found = int(tape.cursor[CHOSEN])
+        found = int(tape.cursor[asktell.CHOSEN])
         if found == FAULTY:
             raise bad_queue(self.setup.algorithm, len(self.problem.arms))
-        if found == UNABLE:
+        if found == asktell.UNABLE:
             raise SettingsError(
                 f"algorithm {registry.label(self.setup.algorithm)!r} does not say how to choose arms while results are "
                 "outstanding: register `select` for it, or ask for one arm at a time"
             )
-        return [int(place) for place in tape.chosen[:found]]
-
-    def _take_back(self) -> None:
-        """Forget what was only looked at; that the answer is found stays known."""
-        if self._preview is not None:
-            (_, (arrays, before)), self._preview = self._preview, None
-            for array, was in zip(arrays, before, strict=True):
-                array[...] = was
-
-    def _room(self) -> int:
-        """Return how many more results the budget allows."""
-        return max(0, self.setup.budget - self.samples - self._tickets.outstanding)
+        return [self.problem.arms[place] for place in tape.chosen[:found]]
 
     # --- telling -----------------------------------------------------------------------------------------------------
 
@@ -177,14 +148,13 @@ class Session:
         row = [values[name] for name in self.problem.objectives] if as_is else self._check(what, values)
         self._take(what, values, row)
 
-    def _take(self, what: str | Ticket, values: Mapping[str, float], row: Row) -> None:
-        self._take_back()
+    def _take(self, what: str | Ticket, values: Mapping[str, float], row: Values) -> None:
         arm = what.arm if isinstance(what, Ticket) else what
         if self._exact_objectives:
             self._exact.setdefault(arm, {}).update((name, float(values[name])) for name in self._exact_objectives)
         if not isinstance(what, Ticket):  # as if asked for now
             what = self._tickets.issue(arm)
-            self._steps.unasked(self._place[arm])
+            self._steps.add(asktell.UNASK, self._place[arm])
         self._count(arm, self._tickets.receive(what, row))
 
     def drop(self, ticket: Ticket, *, for_good: bool = False) -> None:
@@ -193,11 +163,10 @@ class Session:
             ready = self._tickets.drop(ticket, for_good=for_good)
         except ValueError as error:
             raise SettingsError(str(error)) from None
-        self._take_back()
-        self._steps.drop(self._place[ticket.arm])
+        self._steps.add(asktell.DROP, self._place[ticket.arm])
         self._count(ticket.arm, ready)
 
-    def _count(self, arm: str, rows: Sequence[Row]) -> None:
+    def _count(self, arm: str, rows: Sequence[Values]) -> None:
         """Count the results of an arm that may be counted now."""
         self._steps.count(self._place[arm], rows)
         self._go_on()
@@ -255,7 +224,7 @@ class Session:
         if not self._is_replaying:
             self._follow()
 
-    def _follow(self) -> Any:
+    def _follow(self) -> Tape:
         """Follow the steps written down, and explain what is certain for the first time when it is."""
         tape = self._steps.tape(len(self.problem.objectives))
         self.problem.check_rows(tape.rows)
@@ -296,7 +265,7 @@ class Session:
         return {arm: int(self._desk.since[self._place[arm]]) for arm in self._kept}
 
     def _settle(self) -> None:
-        self._steps.settle()
+        self._steps.add(asktell.SETTLE)
         self._follow()
 
     def _explain(self, arms: Iterable[int]) -> dict[str, Verdict]:
@@ -320,7 +289,7 @@ class Session:
             verdicts=verdicts,
             samples=self.samples,
             pulls=dict(zip(self.problem.arms, counts, strict=True)),
-            stopped="answered" if self.answered else "budget" if self.spent else "open",
+            stopped=self.stopped,
             notes=(*self.problem.notes, *self._notes(verdicts)),
             simulated=simulated,
             stated=self.problem,
@@ -334,7 +303,7 @@ class Session:
             *notes.alarms(self.problem, contradicted, self.setup.delta),
             *notes.unpromised(registry.label(self.setup.algorithm), read_off),
             *unvarying(self._numbers()),
-            *notes.ties(self.problem, verdicts, spent=self.spent),
+            *notes.ties(self.problem, verdicts, spent=self._is_spent),
             *notes.waiting(self.held),
         )
 
@@ -342,7 +311,7 @@ class Session:
         """Run everything that a session runs, on results that nobody measured: so that nobody waits for a compiler."""
         other = Session(self.setup)
         for arm in 2 * self.problem.arms:
-            other._steps.unasked(self._place[arm])
+            other._steps.add(asktell.UNASK, self._place[arm])
             other._count(arm, [np.zeros(len(self.problem.objectives))])
         other.next_arm()
         other._settle()

@@ -1,4 +1,4 @@
-"""Results that were asked for: tickets, and when a result may be counted.
+"""Tickets: measurements that were asked for, and when their results may be counted.
 
 In the order of arrival each result is counted at once. In the order asked an arm's result waits until all that were
 asked of that arm before it have come: then it does not matter which results are slow.
@@ -11,7 +11,7 @@ from typing import NamedTuple
 from numpy import float64
 from numpy.typing import NDArray
 
-Row = NDArray[float64] | Sequence[float]
+Values = NDArray[float64] | Sequence[float]
 
 
 class Ticket(NamedTuple):
@@ -23,14 +23,14 @@ class Ticket(NamedTuple):
 
 
 class Tickets:
-    """The tickets of one trial."""
+    """The tickets of one experiment."""
 
     def __init__(self, *, as_asked: bool) -> None:
         self._as_asked = as_asked
         self._issued = 0
         self._open: dict[int, str] = {}  # without a result
         self._due: dict[str, deque[int]] = {}  # of each arm: not counted yet, in the order asked
-        self._held: dict[int, Row] = {}  # results that wait for earlier ones
+        self._held: dict[int, Values] = {}  # results that wait for earlier ones
 
     def issue(self, arm: str) -> Ticket:
         """Ask for a result of this arm."""
@@ -42,7 +42,7 @@ class Tickets:
         return ticket
 
     def check(self, ticket: Ticket) -> None:
-        """Refuse a ticket that is not waiting for a result."""
+        """Raise ValueError if this ticket does not wait for a result."""
         if self._open.get(ticket.id) == ticket.arm:
             return
         if 0 <= ticket.id < self._issued and ticket.id not in self._open:
@@ -55,13 +55,13 @@ class Tickets:
 
     @property
     def open(self) -> list[Ticket]:
-        """Those without a result, in the order asked."""
+        """The tickets without a result, in the order asked."""
         return [Ticket(number, arm) for number, arm in self._open.items()]
 
-    def drop(self, ticket: Ticket, *, for_good: bool = False) -> list[Row]:
+    def drop(self, ticket: Ticket, *, for_good: bool = False) -> list[Values]:
         """Forget a ticket whose result will not come; return the results that waited for it alone.
 
-        In the order asked that is refused, unless it is known not to depend on the value (`for_good`).
+        Raise ValueError in the order asked, unless it is known not to depend on the value (`for_good`).
         """
         self.check(ticket)
         if self._as_asked and not for_good:
@@ -75,7 +75,7 @@ class Tickets:
         self._due[ticket.arm].remove(ticket.id)
         return self._ready(ticket.arm)
 
-    def receive(self, ticket: Ticket, row: Row) -> list[Row]:
+    def receive(self, ticket: Ticket, row: Values) -> list[Values]:
         """Take the result of a ticket, once checked; return the results of its arm that may be counted now."""
         del self._open[ticket.id]
         if not self._as_asked:
@@ -83,7 +83,7 @@ class Tickets:
         self._held[ticket.id] = row
         return self._ready(ticket.arm)
 
-    def _ready(self, arm: str) -> list[Row]:
+    def _ready(self, arm: str) -> list[Values]:
         due, ready = self._due[arm], []
         while due and due[0] in self._held:
             ready.append(self._held.pop(due.popleft()))
