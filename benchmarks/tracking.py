@@ -12,7 +12,7 @@ import numpy as np
 
 import paretoguard as pg
 from paretoguard.algorithms import Algorithm
-from paretoguard.algorithms.game.game import Game, is_certain
+from paretoguard.algorithms.game import Game, is_certain
 from paretoguard.algorithms.pitfall.costs import NONE
 from paretoguard.algorithms.pitfall.pitfall import Pitfall
 from paretoguard.algorithms.pitfall.search import find_pitfall

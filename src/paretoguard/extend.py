@@ -6,7 +6,7 @@ Everything else inside the engine may change without notice.
 """
 
 from paretoguard.algorithms.algorithm import Algorithm
-from paretoguard.algorithms.ecape.stopping import Rivals, new_rivals, rule_stops
+from paretoguard.algorithms.stopping import Rivals, new_rivals, rule_stops
 from paretoguard.compiler.jit import aside, inner
 from paretoguard.engine.arrays import ProblemArrays
 from paretoguard.engine.dominance import best_lead, least_gain

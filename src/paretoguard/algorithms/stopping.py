@@ -27,17 +27,19 @@ from numpy import int64, uint8
 from paretoguard.compiler.jit import inner
 from paretoguard.engine.arrays import ProblemArrays
 from paretoguard.engine.questions import (
+    choose,
     dominated,
     is_dominated_above,
     is_steady,
     moment,
     most_dominated,
+    select,
     undominated,
     undominated_below,
     widening,
 )
 from paretoguard.engine.state import CLOCK, State
-from paretoguard.engine.view import View, is_candidate, weight_of
+from paretoguard.engine.view import NOTHING, View, is_candidate, weight_of
 from paretoguard.numeric import Bytes, Floats, Integers
 
 BY_FEASIBILITY, AT_A_GLANCE, REMEMBERED, WHOLE = 0, 1, 2, 3  # what a bound is from; at a glance: it is not reached
@@ -80,6 +82,17 @@ def new_rivals(problem: ProblemArrays, *, by_pairs: bool = False) -> Rivals:
         seen=np.full(K, -1, dtype=int64),
         last=np.zeros(1, dtype=int64),
     )
+
+
+class RuleMemory(NamedTuple):
+    """What an algorithm remembers that stops by this rule: its own record derives from it and registers `select`."""
+
+    rivals: Rivals
+
+
+@choose.register(RuleMemory)
+def _choose(memory: RuleMemory, view: View) -> int:
+    return NOTHING if rule_stops(view, memory.rivals) else select(memory, view)
 
 
 @inner
