@@ -16,7 +16,7 @@ from scipy import integrate, optimize, special, stats
 
 import paretoguard as pg
 from paretoguard.compiler.jit import entry
-from paretoguard.engine import bets
+from paretoguard.engine import arrays
 from paretoguard.evidence.certified import bernoulli, comparisons, normal_mixture
 from paretoguard.evidence.lil import threshold
 
@@ -66,7 +66,7 @@ def is_above(ceiling: float, lead: float, first: float, second: float, required:
 
 @entry
 def bet_evidence(growth: Any, first: int, n: float) -> float:
-    return bets.bet_evidence(growth, first, n)
+    return arrays.bet_evidence(growth, first, n)
 
 
 @entry
@@ -290,12 +290,12 @@ def test_bets_have_mean_1_at_the_boundary_and_less_beyond(bound: str, direction:
     problem = pg.Problem({"x": direction}, arms=["a"], noise=pg.Bernoulli(), constraints=[bound])
     space = problem.space()
     for n in (1, 7, 60):
-        for side in (bets.HOLDS, bets.FAILS):
+        for side in (arrays.HOLDS, arrays.FAILS):
             # Null of "holds": the limit is violated or tight; of "fails": it holds.
             counts = np.arange(n + 1)
             values = np.array([wealth(space, side, [1.0] * int(k) + [0.0] * int(n - k)) for k in counts])
             assert stats.binom.pmf(counts, n, r) @ values == pytest.approx(1.0, rel=1e-9)
-            beyond = 0.5 * r if (side == bets.FAILS) == ("<=" in bound) else r + 0.5 * (1 - r)
+            beyond = 0.5 * r if (side == arrays.FAILS) == ("<=" in bound) else r + 0.5 * (1 - r)
             assert stats.binom.pmf(counts, n, beyond) @ values < 1.0
             other = 0.5 * r if beyond > r else r + 0.5 * (1 - r)
             assert stats.binom.pmf(counts, n, other) @ values > 1.0
@@ -308,7 +308,7 @@ def test_bets_on_values_between_have_mean_1_at_the_boundary_too() -> None:
     for middle in (0.0, 0.3, 0.6):
         weights = {-1.0: 1.0 - middle - (1.5 - middle) / 4, 0.0: middle, 3.0: (1.5 - middle) / 4}
         assert sum(value * weight for value, weight in weights.items()) == pytest.approx(0.5)
-        for side in (bets.HOLDS, bets.FAILS):
+        for side in (arrays.HOLDS, arrays.FAILS):
             total = sum(
                 math.prod(weights[x] for x in result) * wealth(space, side, list(result))
                 for result in itertools.product(weights, repeat=3)
@@ -322,7 +322,7 @@ def test_which_rows_are_bet_on() -> None:
         problem = pg.Problem({"x": "max", "y": "max"}, arms=["a"], noise=pg.Bernoulli(), constraints=[bound])
         assert problem.space().bets.first.tolist() == [[-1, -1]]
     problem = pg.Problem({"x": "max"}, arms=["a"], noise=pg.Bounded(0, 1), constraints=["x <= 0.4"])
-    assert problem.space().bets.first.tolist() == [[0, bets.GRID]]
+    assert problem.space().bets.first.tolist() == [[0, arrays.GRID]]
 
 
 @pytest.mark.parametrize(

@@ -9,8 +9,7 @@ from paretoguard.algorithms.algorithm import Algorithm
 from paretoguard.algorithms.stopping import Rivals, new_rivals, rule_stops
 from paretoguard.compiler.jit import aside, inner
 from paretoguard.engine.arrays import ProblemArrays
-from paretoguard.engine.dominance import best_lead, least_gain
-from paretoguard.engine.feasibility import eta_of
+from paretoguard.engine.means import best_lead, eta_of, least_gain
 from paretoguard.engine.questions import (
     Moment,
     answer,

@@ -25,8 +25,7 @@ from paretoguard.algorithms.algorithm import Algorithm
 from paretoguard.algorithms.stopping import Rivals, closest_member, new_rivals, weakest_excluded, weakest_pair
 from paretoguard.compiler.jit import aside, inner
 from paretoguard.engine.arrays import ProblemArrays
-from paretoguard.engine.dominance import beats
-from paretoguard.engine.feasibility import eta_of
+from paretoguard.engine.means import beats, eta_of
 from paretoguard.engine.questions import answer, choose, select, undominated
 from paretoguard.engine.view import NOTHING, View, queue_one, queue_two, weight_of
 from paretoguard.numeric import Bytes, Integers

@@ -5,8 +5,7 @@ from typing import NamedTuple
 
 from paretoguard.compiler.jit import entry, inner
 from paretoguard.engine.certify import some_above
-from paretoguard.engine.dominance import least_gain
-from paretoguard.engine.feasibility import eta_of
+from paretoguard.engine.means import eta_of, least_gain
 from paretoguard.engine.questions import (
     dominated,
     gap_radius,

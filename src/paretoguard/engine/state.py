@@ -11,8 +11,7 @@ from numpy import int64, uint8, uint64
 from numpy.typing import NDArray
 
 from paretoguard.compiler.jit import inner
-from paretoguard.engine.arrays import ProblemArrays
-from paretoguard.engine.bets import GRID
+from paretoguard.engine.arrays import GRID, ProblemArrays
 from paretoguard.geometry.active_set import Workspace, workspace
 from paretoguard.numeric import Bytes, Floats, Integers
 
@@ -36,7 +35,7 @@ class State(NamedTuple):
     root: Floats  # [K] 1 / sqrt(N_i)
     stamp: Integers  # [K] goes up when an arm has a new result, and when a pending one counts or no longer does
     inside: Bytes  # [K] 1 for the empirically feasible arms F_t
-    lazy_eta: Floats  # [K] distance to the boundary of P; NaN: not worked out yet (`border.eta_of`)
+    lazy_eta: Floats  # [K] distance to the boundary of P; NaN: not worked out yet (`eta_of`)
     weight: Floats  # [K] the part of gamma_i that does not change with time; nan: see `weight_of`
     most_weight: Floats  # [K] for i outside P: no less than its weight, known before it
     witness: Integers  # [K] for i in F_t: an arm of F_t that dominates i, or -1

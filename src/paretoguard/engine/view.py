@@ -9,11 +9,9 @@ import math
 from typing import Any, NamedTuple
 
 from paretoguard.compiler.jit import inner
-from paretoguard.engine.arrays import ProblemArrays
-from paretoguard.engine.bets import FAILS, GRID, HOLDS
-from paretoguard.engine.dominance import rebuild_front, update_front
+from paretoguard.engine.arrays import FAILS, GRID, HOLDS, ProblemArrays
 from paretoguard.engine.draws import DECISIONS, uniforms
-from paretoguard.engine.feasibility import locate
+from paretoguard.engine.means import locate, rebuild_front, update_front
 from paretoguard.engine.questions import answer, is_steady, moment, most_weight, prepare, weigh
 from paretoguard.engine.state import BUILT, CLOCK, FRESH, UNSEEN, State
 from paretoguard.numeric import Bytes

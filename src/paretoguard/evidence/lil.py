@@ -14,7 +14,7 @@ from typing import ClassVar, NamedTuple
 import numpy as np
 
 from paretoguard.engine.arrays import ProblemArrays
-from paretoguard.engine.feasibility import eta_of
+from paretoguard.engine.means import eta_of
 from paretoguard.engine.questions import Moment, moment, prepare, radius, row_radius, weigh
 from paretoguard.engine.state import State
 from paretoguard.engine.view import View

@@ -9,8 +9,7 @@ and `spread`, holds `sigma_u` in its kernel record, and calls `use_widths`.
 import math
 
 from paretoguard.compiler.jit import part
-from paretoguard.engine.dominance import best_lead, least_gain
-from paretoguard.engine.feasibility import eta_of
+from paretoguard.engine.means import best_lead, eta_of, least_gain
 from paretoguard.engine.questions import (
     dominated,
     most_dominated,

@@ -5,7 +5,7 @@ all means `moved` with another answer. Some arm changes its place:
 
 - an arm of O leaves P: the nearest row;
 - an arm of O becomes dominated by another of O: both meet where the first leads;
-- an arm outside O enters P and is dominated by no arm of O: the best of many maps (`engine.entering`).
+- an arm outside O enters P and is dominated by no arm of O: the best of many maps (`cheapest_entry`).
 
 The value is linear in w for fixed means `moved`, so that its gradient is `half`: value = sum_i w_i half_i.
 """

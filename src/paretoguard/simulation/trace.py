@@ -9,10 +9,9 @@ import numpy as np
 from numpy import float64, int64, uint8, uint64
 from numpy.typing import NDArray
 
-from paretoguard.engine.draws import drawn_ahead
+from paretoguard.engine.engine import cohort
 from paretoguard.engine.explain import progress
 from paretoguard.engine.loop import NEXT, Outcomes, advance, new_outcomes, observe_results, settle_now
-from paretoguard.engine.outstanding import cohort
 from paretoguard.engine.state import CLOCK
 from paretoguard.errors import SettingsError
 from paretoguard.simulation.rewards import source
@@ -103,7 +102,7 @@ def trace(cell: Cell, design: Design, done: Done, looks: int = _LOOKS) -> Trace:
     arms, budget = len(done.pulls), checks.check_budget(design.budget)
     engine = engine_for(cell.instance.problem, cell.algorithm, cell.evidence, cell.delta, seed=design.seed)
     state = engine.seen.state
-    drawn_from = drawn_ahead(source(cell.instance), arms, len(cell.instance.problem.objectives))
+    drawn_from = source(cell.instance)
     outcomes, pace = new_outcomes(np.array([done.run], dtype=uint64), arms), cohort(design.batch, arms)
     samples, pulls, statuses, found = [], [], [], []
     for goal in goals(arms, done.samples, looks):

@@ -19,8 +19,7 @@ from numpy import int64, uint8
 
 from paretoguard.compiler.jit import aside, inner
 from paretoguard.engine.arrays import ProblemArrays
-from paretoguard.engine.dominance import best_lead
-from paretoguard.engine.feasibility import called_eta
+from paretoguard.engine.means import best_lead, called_eta
 from paretoguard.engine.state import State
 from paretoguard.engine.view import View, weight_of
 from paretoguard.evidence.estimated_scale import NEVER

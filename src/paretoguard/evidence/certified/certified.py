@@ -11,7 +11,7 @@ arm all goes to it. docs/guarantees.md states and proves it.
   the objectives are independent, or Gaussian of known covariance, averaged with sets of coordinates taken together;
 - i dominated by at least one of several (`several`), if asked for: a share of alpha_P goes to sets of arms.
 
-Scales that are not declared are learnt (`learnt`); the guarantee is then asymptotic.
+Scales that are not declared are learnt (`estimated_scale`); the guarantee is then asymptotic.
 
 For sampling, claims about pairs are given in the form of widths: mean difference minus the least one that is certain.
 """
@@ -26,7 +26,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from paretoguard.engine.arrays import ProblemArrays
-from paretoguard.engine.dominance import best_lead, least_gain
+from paretoguard.engine.means import best_lead, least_gain
 from paretoguard.engine.questions import (
     Moment,
     below_some,
@@ -81,7 +81,7 @@ class CertifiedLevels(NamedTuple):
     plain: bool  # no scales to learn, no 0-and-1 outcomes?
     rates: bool  # nothing but 0-and-1 outcomes, and no tolerances?
     rho: float
-    log_rho: float  # see `rates.least_regrets`
+    log_rho: float  # see `least_regrets`
     row_bar: float  # log(1/alpha_F)
     below_bar: float  # for "dominated", in each coordinate
     lead_bar: float  # for "not dominated", in one of the coordinates
@@ -93,8 +93,8 @@ class CertifiedLevels(NamedTuple):
     inverse: Floats  # [K] 1/q = (n + rho)/n^2
     penalty: Floats  # [K] log((n + rho)/rho)/2
     rate: Floats  # [K, d] of 0-and-1 outcomes, in the direction that is better; [K, 0] without them
-    regret: Floats  # [K, d] see `rates`; UNKNOWN until asked for
-    least: Floats  # [d] see `bets.Ranges`
+    regret: Floats  # [K, d] see `regret_of`; UNKNOWN until asked for
+    least: Floats  # [d] see `Ranges`
     binary: NDArray[np.bool_]  # [d]
     sets: NDArray[np.int64]  # [s, d] of two or more correlated coordinates
     sizes: NDArray[np.int64]  # [s]

@@ -6,8 +6,7 @@ Given is the logarithm of the e-value. Nothing here depends on time or on other 
 import math
 
 from paretoguard.compiler.jit import aside, inner
-from paretoguard.engine.arrays import ProblemArrays
-from paretoguard.engine.bets import FAILS, HOLDS, bet_evidence
+from paretoguard.engine.arrays import FAILS, HOLDS, ProblemArrays, bet_evidence
 from paretoguard.engine.state import State
 from paretoguard.engine.view import View
 from paretoguard.evidence.certified.normal_mixture import LOG_2, ROOM, SURELY, log_sum, row_e_value, row_evidence

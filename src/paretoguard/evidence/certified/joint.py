@@ -2,7 +2,7 @@
 
 If none of them dominates i, each arm j is no better than i in some coordinate c(j). The product of the normal mixtures
 of i, in every coordinate that c uses, and of each j in its own is then at least exp(cost - penalties), where the cost
-is least over all maps c: that of rising (`engine.entering`) with q for the counts. docs/guarantees.md proves it.
+is least over all maps c: that of rising (`cheapest_entry`) with q for the counts. docs/guarantees.md proves it.
 """
 
 import math
@@ -13,7 +13,7 @@ from numpy import int64
 
 from paretoguard.compiler.jit import inner
 from paretoguard.engine.arrays import ProblemArrays
-from paretoguard.engine.dominance import least_gain
+from paretoguard.engine.means import least_gain
 from paretoguard.engine.view import View
 from paretoguard.evidence.certified.normal_mixture import SURELY
 from paretoguard.geometry.cheapest_entry import Walk, enter, prepare_walk, walk_memory

@@ -8,7 +8,7 @@ at the true mu. The half-normal mixture, over the means on one side of mu, has a
 import math
 
 from paretoguard.compiler.jit import inner
-from paretoguard.engine.bets import LOST
+from paretoguard.engine.arrays import LOST
 
 LOG_2 = math.log(2.0)
 ROOM = 1e-9  # for rounding, and more
