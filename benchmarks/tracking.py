@@ -20,7 +20,7 @@ from paretoguard.compiler.jit import inner
 from paretoguard.engine.arrays import ProblemArrays
 from paretoguard.engine.questions import answer, choose, select
 from paretoguard.engine.view import NOTHING, View, pulls_so_far, queue_one
-from paretoguard.evidence.glr import Glr
+from paretoguard.evidence.kaufmann_koolen import Glr
 from paretoguard.numeric import Floats
 from paretoguard.vocabulary import TASKS
 

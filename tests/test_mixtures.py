@@ -17,8 +17,8 @@ from scipy import integrate, optimize, special, stats
 import paretoguard as pg
 from paretoguard.compiler.jit import entry
 from paretoguard.engine import arrays
-from paretoguard.evidence.certified import bernoulli, comparisons, normal_mixture
-from paretoguard.evidence.lil import threshold
+from paretoguard.evidence.certified import comparisons, mixtures
+from paretoguard.evidence.kaufmann_koolen import threshold
 
 RHO = 100.0
 COUNTS = [(1, 1), (3, 400), (50, 50), (100, 2_000), (10_000, 30), (7_000, 9_000), (1, 100_000)]
@@ -26,32 +26,32 @@ COUNTS = [(1, 1), (3, 400), (50, 50), (100, 2_000), (10_000, 30), (7_000, 9_000)
 
 @entry
 def log_twice_phi(z: float) -> float:
-    return normal_mixture.log_twice_phi(z)
+    return mixtures.log_twice_phi(z)
 
 
 @entry
 def log_gamma(z: float) -> float:
-    return bernoulli.log_gamma(z)
+    return mixtures.log_gamma(z)
 
 
 @entry
 def regret(rate: float, n: float) -> float:
-    return bernoulli.regret(rate, n, bernoulli.usual_regret(n))
+    return mixtures.regret(rate, n, mixtures.usual_regret(n))
 
 
 @entry
 def least_regrets(rho: float, log_rho: float, total: float) -> float:
-    return bernoulli.least_regrets(rho, log_rho, total)
+    return mixtures.least_regrets(rho, log_rho, total)
 
 
 @entry
 def rate_evidence(first: float, n: float, second: float, m: float) -> float:
-    return bernoulli.rate_evidence(first, n, second, m)
+    return mixtures.rate_evidence(first, n, second, m)
 
 
 @entry
 def is_rate_apart(first: float, n: float, second: float, m: float, required: float) -> bool:
-    return bernoulli.is_rate_apart(first, n, second, m, required)
+    return mixtures.is_rate_apart(first, n, second, m, required)
 
 
 @entry
@@ -71,27 +71,27 @@ def bet_evidence(growth: Any, first: int, n: float) -> float:
 
 @entry
 def row_e_value(z: float, fall: float) -> float:
-    return normal_mixture.row_e_value(z, fall)
+    return mixtures.row_e_value(z, fall)
 
 
 @entry
 def row_evidence(z: float, penalty: float) -> float:
-    return normal_mixture.row_evidence(z, penalty)
+    return mixtures.row_evidence(z, penalty)
 
 
 @entry
 def one_sided_gain(lead: float, first: float, second: float) -> float:
-    return normal_mixture.one_sided_gain(lead, first, second)
+    return mixtures.one_sided_gain(lead, first, second)
 
 
 @entry
 def is_apart(lead: float, first: float, second: float, required: float) -> bool:
-    return normal_mixture.is_apart(lead, first, second, required)
+    return mixtures.is_apart(lead, first, second, required)
 
 
 @entry
 def least_lead(first: float, second: float, required: float) -> float:
-    return normal_mixture.lead_required(first, second, required)
+    return mixtures.lead_required(first, second, required)
 
 
 def inverse(n: int) -> float:
@@ -151,9 +151,9 @@ def test_the_usual_gain_is_no_more_than_the_gain() -> None:
     for n, m in COUNTS:
         first, second = inverse(n), inverse(m)
         for lead in np.geomspace(1e-3, 1e3, 400):
-            if lead * math.sqrt(min(first, second)) >= normal_mixture._CLEAR * (first + second):
+            if lead * math.sqrt(min(first, second)) >= mixtures._CLEAR * (first + second):
                 gain = math.log(0.25 + 0.75 * math.exp(one_sided_gain(float(lead), first, second)))
-                assert gain >= normal_mixture.USUAL_GAIN
+                assert gain >= mixtures.USUAL_GAIN
                 seen += 1
     assert seen > 500
 
@@ -221,11 +221,7 @@ def test_the_e_value_of_a_pair_has_mean_at_most_1_for_equal_means(n: int, m: int
     def value(lead: float) -> float:
         closed = two_sided(lead, n, m)
         gain = one_sided_gain(lead, a, b) if lead > 0 else -math.inf
-        return (
-            closed + math.log(normal_mixture.TWO_SIDED + normal_mixture.ONE_SIDED * math.exp(gain))
-            if lead > 0
-            else -math.inf
-        )
+        return closed + math.log(mixtures.TWO_SIDED + mixtures.ONE_SIDED * math.exp(gain)) if lead > 0 else -math.inf
 
     def positive(lead: float) -> float:
         return value(lead) if lead > 0 else -math.inf

@@ -6,7 +6,9 @@ import math
 import numpy as np
 from scipy import optimize
 
-from paretoguard.evidence.lil import threshold  # compared with the values of the literature in test_evidence
+from paretoguard.evidence.kaufmann_koolen import (
+    threshold,  # compared with the values of the literature in test_evidence
+)
 from twin import INF, Twin
 
 

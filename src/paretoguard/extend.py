@@ -46,8 +46,7 @@ from paretoguard.engine.view import (
     queue_two,
     weight_of,
 )
-from paretoguard.evidence.kind import Evidence
-from paretoguard.evidence.widths import spread, use_widths
+from paretoguard.evidence.kind import Evidence, spread, use_widths
 from paretoguard.numeric import Bytes, Floats, Integers
 from paretoguard.problem.noise import Noise
 from paretoguard.simulation.rewards import reward

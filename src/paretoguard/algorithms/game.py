@@ -35,8 +35,7 @@ from paretoguard.engine.arrays import ProblemArrays
 from paretoguard.engine.questions import answer, choose, select
 from paretoguard.engine.view import NOTHING, View, draw_for_decision, pulls_so_far, queue_one
 from paretoguard.errors import SettingsError
-from paretoguard.evidence.glr import Glr, needed
-from paretoguard.evidence.lil import threshold
+from paretoguard.evidence.kaufmann_koolen import Glr, needed, threshold
 from paretoguard.geometry.nearest_alternative import Alternative, alternative, nearest
 from paretoguard.numeric import Bytes, Floats, Integers
 from paretoguard.vocabulary import DOMINATED, INFEASIBLE, OPTIMAL, TASKS

@@ -126,9 +126,7 @@ def partition(view: View, statuses: Bytes) -> None:
             statuses[i] = INFEASIBLE
 
 
-@answer.register(object)
-def _as_the_means_say(memory: NamedTuple, view: View, statuses: Bytes) -> None:
-    partition(view, statuses)
+answer.register(object, lambda memory, view, statuses: partition(view, statuses))
 
 
 @inner

@@ -13,8 +13,7 @@ import numpy as np
 from paretoguard.engine.arrays import ProblemArrays
 from paretoguard.engine.questions import Moment, moment, ratio_bar
 from paretoguard.engine.view import View
-from paretoguard.evidence.kind import Evidence
-from paretoguard.evidence.widths import spread, use_widths
+from paretoguard.evidence.kind import Evidence, spread, use_widths
 from paretoguard.numeric import Floats
 
 KEPT = 2**18  # thresholds; memory is taken only as far as they are asked for

@@ -1,8 +1,14 @@
-"""`theorem`: the thresholds under which the paper's Theorem proves e-cAPE delta-correct (finite-sample guarantee).
+"""`theorem` and `hanson-wright`: thresholds that prove e-cAPE delta-correct (finite-sample guarantee).
+
+`theorem` has those of the paper's Theorem:
 
 f(t) = log(4 k1 K d t^alpha / delta), g(t) = 4 log(4 k1 K 5^d t^alpha / delta), w_ij = beta_i + beta_j with
 beta_i = sqrt(2 f / N_i), alpha = 2.01 and k1 = 1 + 1/(alpha - 1) + 1e-9. The Theorem asks for any alpha > 2 and
 k1 > 1 + 1/(alpha - 1): the smallest that still leave room are taken. sigma_u follows the declared dependence.
+
+`hanson-wright` has a sharper ball, for Gaussian noise of known covariance. Pairs as above. Constraints: sigma_u^2 =
+lambda_max(R) and g = (sqrt(tr R/lambda_max) + sqrt(2 x))^2/2 with x = log(2 k1 K t^alpha/delta), where R is the
+correlation of the objectives: no factor 5^d, and no factor 4.
 """
 
 import math
@@ -12,8 +18,8 @@ from typing import ClassVar, NamedTuple
 from paretoguard.engine.arrays import ProblemArrays
 from paretoguard.engine.questions import Moment, moment
 from paretoguard.engine.view import View
-from paretoguard.evidence.kind import Evidence
-from paretoguard.evidence.widths import spread, use_widths
+from paretoguard.errors import SettingsError
+from paretoguard.evidence.kind import Evidence, spread, use_widths
 
 ALPHA = 2.01
 K1 = 1.0 + 1.0 / (ALPHA - 1.0) + 1e-9
@@ -41,6 +47,30 @@ class Theorem(Evidence):
         base = math.log(4.0 * K1 * problem.arms / delta)
         d = problem.objectives
         return TheoremLevels(base + math.log(d), base + d * math.log(5.0), 0.0, problem.sigma_u)
+
+
+@dataclass(frozen=True)
+class HansonWright(Evidence):
+    """The paper's thresholds for Gaussian noise of known covariance (finite-sample guarantee)."""
+
+    name: ClassVar[str] = "hanson-wright"
+    guarantee: ClassVar[str] = "finite-sample"
+    any_order: ClassVar[bool] = True  # each arm is bounded apart from the others
+    basis: ClassVar[str] = "the paper's Theorem, with the norm of a Gaussian vector of known covariance"
+
+    def fit(self, delta: float, problem: ProblemArrays) -> TheoremLevels:
+        if not problem.gaussian:
+            raise SettingsError(
+                "evidence 'hanson-wright' is for Gaussian noise of known covariance: declare every noisy objective "
+                "Gaussian, and dependence 'independent' or a covariance; or use 'certified'"
+            )
+        K, d = problem.arms, max(problem.noisy, 1)
+        return TheoremLevels(
+            math.log(4.0 * K1 * K * d / delta),
+            math.log(2.0 * K1 * K / delta),
+            math.sqrt(d) / problem.sigma_u,
+            problem.sigma_u,
+        )
 
 
 @moment.register(TheoremLevels)

@@ -25,6 +25,7 @@ from typing import ClassVar, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from paretoguard.compiler.jit import inner
 from paretoguard.engine.arrays import ProblemArrays
 from paretoguard.engine.means import best_lead, least_gain
 from paretoguard.engine.questions import (
@@ -50,21 +51,22 @@ from paretoguard.engine.questions import (
 from paretoguard.engine.state import State
 from paretoguard.engine.view import View
 from paretoguard.errors import SettingsError
-from paretoguard.evidence.certified.bernoulli import UNKNOWN
 from paretoguard.evidence.certified.comparisons import (
     SUM_EXTRA,
+    Several,
     against,
     in_coordinate,
     in_some,
     in_some_correlated,
     is_above,
+    is_below_some,
+    new_several,
 )
 from paretoguard.evidence.certified.constraint_rows import feasible, infeasible, most_infeasible
-from paretoguard.evidence.certified.joint import Several, is_below_some, new_several
-from paretoguard.evidence.certified.normal_mixture import LOG_2, lead_required
+from paretoguard.evidence.certified.mixtures import LOG_2, UNKNOWN, lead_required
 from paretoguard.evidence.estimated_scale import LEAST_PULLS, NEVER, pair_too_early, row_scale, too_early, variance
 from paretoguard.evidence.kind import Evidence
-from paretoguard.numeric import Bytes, Floats
+from paretoguard.numeric import Floats
 from paretoguard.vocabulary import ORDERS
 
 RHO = 100.0
@@ -173,7 +175,7 @@ class Certified(Evidence):
         )
 
     def _several(self, problem: ProblemArrays) -> float:
-        """The share of sets of arms: of three arms or more."""
+        """Return the share of sets of arms."""
         if self.several > 0.0 and (problem.learnt.any() or not (problem.independent or problem.compared == 1)):
             raise SettingsError(
                 "evidence 'certified' with several > 0 needs objectives of known scale that are declared independent "
@@ -182,10 +184,10 @@ class Certified(Evidence):
         return float(self.several) if problem.arms > 2 else 0.0
 
     def _pair_bars(self, pair_bar: float, problem: ProblemArrays) -> tuple[float, float, float]:
-        """What "dominated" asks of each coordinate, "not dominated" of one, and of several together.
+        """Return what "dominated" asks of each coordinate, "not dominated" of one, and of several together.
 
-        A true claim that an arm is dominated by one that is equal to it must not come easier than the false one that
-        it is not: so that it is counted already.
+        For equal arms, "dominated" must need at least as much evidence as "not dominated": so that the union bound
+        already covers it.
         """
         d = max(problem.compared, 1)
         if self.order == "asked":
@@ -205,7 +207,7 @@ class Certified(Evidence):
 
 
 def _sets(correlation: Floats) -> tuple[NDArray[np.int64], NDArray[np.int64], Floats]:
-    """Every set of two or more coordinates, its size, and the inverse of its correlation."""
+    """Return every set of two or more coordinates, its size, and the inverse of its correlation."""
     d = len(correlation)
     chosen = [
         np.array(members)
@@ -219,23 +221,17 @@ def _sets(correlation: Floats) -> tuple[NDArray[np.int64], NDArray[np.int64], Fl
     return sets, np.array([len(members) for members in chosen], dtype=np.int64), precisions
 
 
-def _inverse(scales: Floats) -> Floats:
-    """+inf for 0, without a warning."""
+def _inverse(scales: Floats) -> Floats:  # +inf for 0
     with np.errstate(divide="ignore"):
         return 1.0 / scales
 
 
 def either_way(bar: float) -> float:
-    """log(1/x) with x (1 + log(1/x)) = exp(-bar): what a product must reach whose factors are watched apart."""
+    """Return log(1/x) with x (1 + log(1/x)) = exp(-bar): what a product must reach whose factors are watched apart."""
     found = bar
     for _ in range(60):
         found = bar + math.log1p(found)
     return found
-
-
-@moment.register(CertifiedLevels)
-def _moment(evidence: CertifiedLevels, t: int) -> Moment:
-    return Moment(1.0, evidence.row_bar)
 
 
 @prepare.register(CertifiedLevels)
@@ -327,11 +323,6 @@ def _is_dominated_above(view: View, i: int, j: int, floor: float) -> bool:
     )
 
 
-@undominated.register(CertifiedLevels)
-def _undominated(view: View, i: int, j: int) -> float:
-    return undominated_below(view, i, j, math.inf)
-
-
 @undominated_below.register(CertifiedLevels)
 def _undominated_below(view: View, i: int, j: int, ceiling: float) -> float:
     """One coordinate must, with its share of the average; or several together, where they can be multiplied."""
@@ -360,45 +351,33 @@ def _undominated_below(view: View, i: int, j: int, ceiling: float) -> float:
         if evidence.sets.shape[0] > 0:
             return max(most, in_some_correlated(view, i, j))
         both = evidence.penalty[i] + evidence.penalty[j]
-        return max(most, in_some(view, i, j, 0.0, first + second, both))
+        return max(most, in_some(view, i, j, first + second, both))
     return most
 
 
-@below_some.register(CertifiedLevels)
-def _below_some(view: View, i: int, members: Bytes) -> bool:
-    return is_below_some(view, i, members)
+undominated.register(CertifiedLevels, lambda view, i, j: undominated_below(view, i, j, math.inf))
+below_some.register(CertifiedLevels, lambda view, i, members: is_below_some(view, i, members))
+pair_radius.register(CertifiedLevels, lambda view, i, j: _least_lead(view, i, j, view.evidence.below_bar))
+lead_radius.register(CertifiedLevels, lambda view, i, j: _least_lead(view, i, j, view.evidence.lead_bar))
 
 
-@pair_radius.register(CertifiedLevels)
-def _pair_radius(view: View, i: int, j: int) -> float:
+@inner
+def _least_lead(view: View, i: int, j: int, bar: float) -> float:
     evidence = view.evidence
-    required = evidence.below_bar + evidence.penalty[i] + evidence.penalty[j]
-    return lead_required(evidence.inverse[i], evidence.inverse[j], required)
+    return lead_required(evidence.inverse[i], evidence.inverse[j], bar + evidence.penalty[i] + evidence.penalty[j])
 
 
 @gap_radius.register(CertifiedLevels)
 def _gap_radius(view: View, i: int, j: int, c: int) -> float:
     evidence, problem, state = view.evidence, view.problem, view.state
     required = evidence.gap_bar + evidence.penalty[i] + evidence.penalty[j]
-    first, second = (
-        variance(problem, state, i, c) * evidence.inverse[i],
-        variance(problem, state, j, c) * evidence.inverse[j],
-    )
+    first = variance(problem, state, i, c) * evidence.inverse[i]
+    second = variance(problem, state, j, c) * evidence.inverse[j]
     return math.sqrt(2.0 * (first + second) * required)
 
 
-@lead_radius.register(CertifiedLevels)
-def _lead_radius(view: View, i: int, j: int) -> float:
-    evidence = view.evidence
-    required = evidence.lead_bar + evidence.penalty[i] + evidence.penalty[j]
-    return lead_required(evidence.inverse[i], evidence.inverse[j], required)
+# --- time -------------------------------------------------------------------------------------------------------------
 
-
-@is_steady.register(CertifiedLevels)
-def _is_steady(view: View) -> bool:
-    return True
-
-
-@widening.register(CertifiedLevels)
-def _widening(view: View, then: View, i: int) -> float:
-    return 0.0
+moment.register(CertifiedLevels, lambda evidence, t: Moment(1.0, evidence.row_bar))
+is_steady.register(CertifiedLevels, lambda view: True)
+widening.register(CertifiedLevels, lambda view, then, i: 0.0)

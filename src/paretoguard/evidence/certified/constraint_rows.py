@@ -9,7 +9,7 @@ from paretoguard.compiler.jit import aside, inner
 from paretoguard.engine.arrays import FAILS, HOLDS, ProblemArrays, bet_evidence
 from paretoguard.engine.state import State
 from paretoguard.engine.view import View
-from paretoguard.evidence.certified.normal_mixture import LOG_2, ROOM, SURELY, log_sum, row_e_value, row_evidence
+from paretoguard.evidence.certified.mixtures import LOG_2, ROOM, SURELY, log_sum, row_e_value, row_evidence
 from paretoguard.evidence.estimated_scale import row_scale
 
 MOST_WEALTH = 600.0  # the logarithm of wealth whose exponential is still a number, with room
