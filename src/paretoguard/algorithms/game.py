@@ -158,7 +158,7 @@ def _learn(memory: GameMemory, view: View) -> None:
 
 @inner
 def _tail(memory: GameMemory, t: float) -> float:
-    """The part of the bonus with C_G, between the knots by a straight line."""
+    """Return the part of the bonus with C_G, between the knots by a straight line."""
     place = min(math.log(t) / math.log(LATEST), 1.0) * (KNOTS - 1)
     knot = min(int(place), KNOTS - 2)
     share = place - knot

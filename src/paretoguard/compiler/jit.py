@@ -1,4 +1,4 @@
-"""How kernels compile: the one place that says so. `kernel_store` keeps their machine code on disk.
+"""How kernels compile: the one place that says so. `disk_cache` keeps their machine code.
 
 Four decorators:
 
@@ -101,7 +101,7 @@ def entry(function: F) -> F:
 
 
 def _without_collecting(compile_for: Callable[..., Any]) -> Callable[..., Any]:
-    """numba makes objects by the million and few cycles: looking for garbage takes a tenth of its time."""
+    """Pause garbage collection, a tenth of the time: numba makes objects by the million and few cycles."""
 
     def compile_at_once(*arguments: Any, **named: Any) -> Any:
         with without_collecting():
@@ -150,6 +150,6 @@ def part(stub: Callable[..., Any]) -> Part:
 
 
 def cache_hits() -> tuple[int, int]:
-    """(kernels loaded from disk, kernels compiled) in this process."""
+    """Return how many kernels this process loaded from disk, and how many it compiled."""
     stats = [kernel.stats for kernel in _entries]
     return sum(s.cache_hits.total() for s in stats), sum(s.cache_misses.total() for s in stats)

@@ -41,7 +41,7 @@ class Bets(NamedTuple):
 
 
 class Ranges(NamedTuple):
-    """Which noisy coordinates have their values in a range, 2 wide in engine units."""
+    """The noisy coordinates with values in a range, 2 wide in engine units."""
 
     least: Floats  # [noisy] the least value; -inf without a range
     binary: NDArray[bool_]  # [noisy] are the ends of the range the only values?
@@ -114,7 +114,7 @@ def _is_sharper(r: float, is_binary: bool) -> bool:
 
 
 def _slopes(r: float) -> list[float]:
-    """By what each bet grows for a value in engine units, where a range is 2 wide: l/2, l = (p - r)/(r (1 - r))."""
+    """Return by what each bet grows for a value in engine units: l/2, l = (p - r)/(r (1 - r)), as a range is 2 wide."""
     nearest = NEAREST * min(r, 1.0 - r) / (1.0 - r)
     shares = FARTHEST * (nearest / FARTHEST) ** (np.arange(GRID) / (GRID - 1))  # of the way from r to 1
     return [0.5 * float(share) / r for share in shares]
@@ -122,7 +122,7 @@ def _slopes(r: float) -> list[float]:
 
 @inner
 def bet_evidence(growth: Floats, first: int, n: float) -> float:
-    """log of the average of GRID bets from `first` on, that grow by these logarithms a result, after n results."""
+    """Return the log of the average of GRID bets from `first` on after n results, given their log growth a result."""
     best = -math.inf
     for g in range(GRID):
         best = max(best, n * growth[first + g])

@@ -37,7 +37,7 @@ FEWEST_AHEAD, MOST_AHEAD = 4, 32  # rewards drawn at once: at first few, as some
 def philox(
     c0: uint64, c1: uint64, c2: uint64, c3: uint64, k0: uint64, k1: uint64
 ) -> tuple[uint64, uint64, uint64, uint64]:
-    """Four random 32-bit words from a 128-bit counter and a 64-bit key, all as 32-bit words."""
+    """Return four random 32-bit words from a 128-bit counter and a 64-bit key, all as 32-bit words."""
     for _ in range(_ROUNDS):
         product_0, product_1 = _MULTIPLY_0 * c0, _MULTIPLY_1 * c2
         c0, c1, c2, c3 = (
@@ -52,13 +52,13 @@ def philox(
 
 @inner
 def unit(high: uint64, low: uint64) -> float:
-    """A double in [0, 1) with 53 random bits from two 32-bit words."""
+    """Return a double in [0, 1) with 53 random bits from two 32-bit words."""
     return (float64(high >> _5) * 67108864.0 + float64(low >> _6)) * (1.0 / 9007199254740992.0)
 
 
 @inner
 def uniforms(key: NDArray[uint64], arm: int, n: int, block: int, stream: uint64) -> tuple[float, float]:
-    """Two doubles in [0, 1) for key = (seed, run): block `block` of draw `n` of `arm` in `stream`."""
+    """Return two doubles in [0, 1) for key = (seed, run): block `block` of draw `n` of `arm` in `stream`."""
     count = uint64(n)
     w0, w1, w2, w3 = philox(
         count & _MASK,
@@ -73,7 +73,7 @@ def uniforms(key: NDArray[uint64], arm: int, n: int, block: int, stream: uint64)
 
 @inner
 def normals(u: float, v: float) -> tuple[float, float]:
-    """Two independent standard normal numbers from two uniform ones (Box–Muller)."""
+    """Return two independent standard normal numbers from two uniform ones (Box–Muller)."""
     radius = math.sqrt(-2.0 * math.log(1.0 - u))  # 1 - u has no rounding
     cosine, sine = on_circle(v)
     return radius * cosine, radius * sine

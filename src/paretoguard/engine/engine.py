@@ -41,7 +41,6 @@ def new_engine(memory: NamedTuple, evidence: NamedTuple, problem: ProblemArrays,
 
 
 def arrays_of(record: Any) -> Iterator[NDArray[Any]]:
-    """Yield the arrays of a record, and of the records in it."""
     for field in record:
         if isinstance(field, np.ndarray):
             yield field
@@ -142,7 +141,7 @@ def _plan_batch(pace: Batch, engine: Engine, left: int) -> int:
 
 @inner
 def _are_arms(state: State, queued: int) -> bool:
-    """True if what an algorithm has queued can be pulled."""
+    """True if the arms queued can be pulled."""
     if queued < 0 or queued > state.queue.shape[0]:
         return False
     for k in range(queued):

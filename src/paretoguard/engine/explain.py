@@ -174,7 +174,7 @@ def progress(view: View, answer: Bytes, found: Floats) -> None:
 
 @inner
 def _sided(view: View, i: int, side: int) -> float:
-    """Evidence over required that i is on this side of P: 1 inside, 0 outside."""
+    """Return the evidence over what is required that i is on this side of P: 1 inside, 0 outside."""
     now = view.now
     if view.state.inside[i] != side:
         return 0.0
@@ -207,7 +207,7 @@ def _unbeaten(view: View, answer: Bytes, i: int) -> float:
 
 @inner
 def _squared(value: float, width: float) -> float:
-    """The square of (value + width) / width; never on the wrong side of 1 by rounding."""
+    """Return ((value + width) / width)^2; never on the wrong side of 1 by rounding."""
     lead = value + width
     if value >= 0.0:
         return max(1.0, (lead / width) * (lead / width)) if width > 0.0 else math.inf

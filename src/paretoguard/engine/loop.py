@@ -27,7 +27,7 @@ NO_BUDGET = 2**62
 
 
 class Outcomes(NamedTuple):
-    """Where the results of R runs go."""
+    """The results of R runs."""
 
     cursor: Integers  # [2] the run at work (row), and whether it has begun
     runs: NDArray[uint64]  # [R] run numbers: with the seed, the key of their rewards
@@ -39,7 +39,6 @@ class Outcomes(NamedTuple):
 
 
 def new_outcomes(runs: NDArray[uint64], arms: int) -> Outcomes:
-    """Return room for the given runs."""
     R = len(runs)
     return Outcomes(
         np.zeros(2, dtype=int64),

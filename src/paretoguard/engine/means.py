@@ -82,7 +82,7 @@ def beats(problem: ProblemArrays, state: State, j: int, i: int) -> bool:
 
 @inner
 def least_gain(problem: ProblemArrays, state: State, i: int, j: int) -> float:
-    """m(i,j) = min_c (mean_j - mean_i) over the noisy coordinates; -inf if an exact coordinate says i is above j."""
+    """Return m(i,j) = min_c (mean_j - mean_i) over noisy coordinates; -inf if an exact one says i is above j."""
     for c in range(problem.noisy, problem.noisy + problem.compared_exact):
         if state.means[i, c] > state.means[j, c]:
             return -math.inf
@@ -94,7 +94,7 @@ def least_gain(problem: ProblemArrays, state: State, i: int, j: int) -> float:
 
 @inner
 def best_lead(problem: ProblemArrays, state: State, i: int, j: int) -> float:
-    """M(i,j) = max_c (mean_i - mean_j + tolerance_c); +inf if an exact coordinate says that i leads."""
+    """Return M(i,j) = max_c (mean_i - mean_j + tolerance_c); +inf if an exact coordinate says that i leads."""
     for c in range(problem.noisy, problem.noisy + problem.compared_exact):
         if state.means[i, c] + problem.tolerance[c] > state.means[j, c]:
             return math.inf
@@ -118,7 +118,6 @@ def find_witness(problem: ProblemArrays, state: State, i: int) -> None:
 
 @aside
 def rebuild_front(problem: ProblemArrays, state: State) -> None:
-    """Work out every witness from scratch."""
     for i in range(problem.arms):
         state.optimal[i] = 0
         if state.inside[i] == 1:

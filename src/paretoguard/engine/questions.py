@@ -29,7 +29,7 @@ _ROUNDING = 1e-14  # relative; more than it can move one M^-(i,j)
 
 
 class Moment(NamedTuple):
-    """What depends on time alone, worked out once a decision."""
+    """Thresholds that depend on time alone, worked out once a decision."""
 
     scale: float  # widths are scale * (a function of the counts)
     bar: float  # what a feasibility weight must reach

@@ -53,7 +53,6 @@ class State(NamedTuple):
 
 
 def new_state(problem: ProblemArrays, key: NDArray[uint64]) -> State:
-    """Return a state without results."""
     K, d = problem.arms, problem.objectives
     rows, bets = problem.region.A.shape[0], problem.bets.slope.shape[0]
     learnt = problem.noisy if problem.learnt.any() else 0

@@ -59,7 +59,7 @@ def refresh(view: View) -> None:
 
 @inner
 def _compound(problem: ProblemArrays, state: State, arm: int) -> None:
-    """Work out what each bet on the side of P where `arm` is has grown by, for each result."""
+    """Work out, for each result, the log growth of each bet on the side of P where `arm` is."""
     side = HOLDS if state.inside[arm] == 1 else FAILS
     for row in range(problem.bets.first.shape[0]):
         first = problem.bets.first[row, side]

@@ -174,7 +174,7 @@ use_widths(GlrLevels)
 
 @inner
 def needed(view: View) -> float:
-    """What the weighted distance to another answer must exceed."""
+    """Return what the weighted distance to another answer must exceed."""
     evidence = view.evidence
     growth = 0.0
     for i in range(evidence.arms):
@@ -184,6 +184,6 @@ def needed(view: View) -> float:
 
 @ratio_bar.register(GlrLevels)
 def _ratio_bar(view: View) -> float:
-    """As of `practical`: squares are added up over objectives that are independent."""
+    """Add up squares over objectives that are independent."""
     problem = view.problem
     return needed(view) if problem.independent or problem.noisy < 2 else math.inf

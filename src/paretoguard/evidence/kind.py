@@ -51,7 +51,7 @@ class Evidence(ABC):
 
 @part
 def spread(view: View, i: int, j: int) -> float:
-    """How the width of a pair depends on the counts of its two arms."""
+    """Return how the width of a pair depends on the counts of its two arms."""
 
 
 def _weigh(view: View, i: int) -> float:

@@ -57,7 +57,7 @@ def _spread(view: View, i: int, j: int) -> float:
 
 @ratio_bar.register(PracticalLevels)
 def _ratio_bar(view: View) -> float:
-    """Where objectives are independent, squared distances may be added up over them."""
+    """Add up squares over objectives that are independent."""
     problem = view.problem
     return view.now.bar if problem.independent or problem.noisy < 2 else math.inf
 

@@ -23,6 +23,7 @@ from typing import Any
 import numpy as np
 
 from paretoguard.errors import SettingsError
+from paretoguard.geometry.cheapest_entry import Entrant
 from paretoguard.geometry.nearest_alternative import alternative, entering_alternative
 from paretoguard.geometry.polyhedron import Polyhedron, polyhedron
 from paretoguard.numeric import Floats
@@ -177,7 +178,7 @@ def _entering(found: Solved, region: Polyhedron, i: int) -> Callable[[Floats], F
     memory = alternative(K, d, len(region.b))
 
     def gradient(w: Floats) -> Floats:
-        entering_alternative(region, found.means, found.answer, w, i, memory)
+        entering_alternative(Entrant(region, found.means, w, i), found.answer, memory)
         return memory.half.copy()
 
     return gradient

@@ -200,7 +200,7 @@ class Certified(Evidence):
         return pair_bar - math.log(one * d), pair_bar - math.log(one), pair_bar - math.log(JOINTLY) + d * LOG_2
 
     def _rho(self, arms: int, pair_bar: float) -> float:
-        """Evidence is sharpest for arms with about (pair_bar + 2) rho pulls."""
+        """Return the rho for which evidence is sharpest about arms with (pair_bar + 2) rho pulls."""
         if self.expected_samples is None:
             return RHO
         return max(1.0, self.expected_samples / arms / (pair_bar + 2.0))
@@ -306,7 +306,7 @@ def _dominated(view: View, i: int, j: int) -> float:
 
 @most_dominated.register(CertifiedLevels)
 def _most_dominated(view: View, i: int, j: int) -> float:
-    """A lead less a width, or 0 where that is negative and the lead is not; learnt scales have other units."""
+    """Return a lead less a width, or 0 where that is negative and the lead is not; learnt scales have other units."""
     return math.inf if view.evidence.learns else least_gain(view.problem, view.state, i, j)
 
 

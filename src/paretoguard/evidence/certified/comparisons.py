@@ -22,7 +22,7 @@ from paretoguard.engine.means import least_gain
 from paretoguard.engine.view import View
 from paretoguard.evidence.certified.mixtures import SURELY, is_apart, is_rate_apart, least_regrets, regret_of
 from paretoguard.evidence.estimated_scale import NEVER, variance
-from paretoguard.geometry.cheapest_entry import Walk, enter, prepare_walk, walk_memory
+from paretoguard.geometry.cheapest_entry import Entrant, Walk, enter, prepare_walk, walk_memory
 from paretoguard.geometry.polyhedron import Polyhedron, polyhedron
 from paretoguard.numeric import Bytes, Floats, Integers
 
@@ -39,7 +39,7 @@ MOST = 4  # arms in a set  # of `Several`
 
 @inner
 def against(lead: float, first: float, second: float, required: float) -> float:
-    """From the 1/q of the two arms, in units of their noise."""
+    """Return the evidence in a lead, given the 1/q of the two arms, in units of their noise."""
     if lead == math.inf or lead == -math.inf:
         return lead
     width = math.sqrt(2.0 * (first + second) * max(LEAST, required - NOMINAL))
@@ -61,7 +61,7 @@ def is_above(limit: float, lead: float, first: float, second: float, required: f
 
 @inner
 def in_coordinate(view: View, i: int, j: int, c: int, slop: float, bar: float) -> float:
-    """That the mean of i in coordinate c, plus `slop`, is above that of j; scales may have to be learnt."""
+    """Return the evidence that the mean of i in coordinate c, plus `slop`, is above that of j."""
     evidence, problem, state = view.evidence, view.problem, view.state
     lead = state.means[i, c] - state.means[j, c] + slop
     required = bar + evidence.penalty[i] + evidence.penalty[j]
@@ -96,7 +96,7 @@ def _is_better_by_sums(view: View, i: int, j: int, c: int, lead: float, by_sums:
 
 @aside
 def _standardised(view: View, i: int, j: int, c: int, lead: float, required: float) -> float:
-    """In units of the root of the mean variance of the two arms; just too little while one is not known."""
+    """Compare in units of the root of the mean variance of the two; just too little while one is not known."""
     evidence, problem, state = view.evidence, view.problem, view.state
     of_i, of_j = variance(problem, state, i, c), variance(problem, state, j, c)
     unit = 0.5 * (of_i + of_j)
@@ -108,7 +108,7 @@ def _standardised(view: View, i: int, j: int, c: int, lead: float, required: flo
 
 @aside
 def _by_rates(lead: float, first: float, n: float, second: float, m: float, required: float) -> float:
-    """By the likelihood of 0-and-1 outcomes; the width is that of a normal law with the pooled variance."""
+    """Compare by the likelihood of 0-and-1 outcomes; the width is that of a normal law with the pooled variance."""
     pooled, total = (n * first + m * second) / (n + m), 1.0 / n + 1.0 / m
     width = math.sqrt(8.0 * pooled * (1.0 - pooled) * total * max(LEAST, required))
     if lead < _NEAR * width:  # likelihoods would not do
@@ -178,7 +178,7 @@ def _take_leads(view: View, i: int, j: int) -> None:
 
 
 class Several(NamedTuple):
-    """What sets of arms must reach, and memory to look at them with; without room for arms where they are not used."""
+    """The levels of sets of arms, and memory to look at them; without room for arms where they are not used."""
 
     bars: Floats  # [MOST + 1] log(1/level) of a set of so many arms
     region: Polyhedron  # all of space
@@ -190,7 +190,7 @@ class Several(NamedTuple):
 
 
 def new_several(problem: ProblemArrays, bar: float, share: float) -> Several:
-    """Each set of s arms out of the K - 1 others, s from 2 to MOST, has its part of `share` (K - 1) exp(-bar)."""
+    """Give each set of s out of the K - 1 other arms, s from 2 to MOST, its part of `share` (K - 1) exp(-bar)."""
     others = problem.arms - 1
     sizes = range(2, min(MOST, others) + 1) if share > 0.0 else range(0)
     bars = np.full(MOST + 1, math.inf)
@@ -204,7 +204,7 @@ def new_several(problem: ProblemArrays, bar: float, share: float) -> Several:
 
 @inner
 def is_below_some(view: View, i: int, members: Bytes) -> bool:
-    """Of the arms marked, two, three or more with most evidence alone; those not needed are unmarked."""
+    """Try the two, three or more marked arms with most evidence alone; unmark those not needed."""
     evidence, problem = view.evidence, view.problem
     several = evidence.several
     if several.order.shape[0] == 0 or problem.compared == 0:
@@ -221,7 +221,7 @@ def is_below_some(view: View, i: int, members: Bytes) -> bool:
         needed = several.bars[k + 1] + own + min(problem.compared, k + 1) * evidence.penalty[i]
         if _most(several, i, k + 1) >= needed:
             prepare_walk(several.region, several.points, members, several.walk)
-            if enter(several.region, several.points, several.weights, i, needed, several.walk) == math.inf:
+            if enter(Entrant(several.region, several.points, several.weights, i), needed, several.walk) == math.inf:
                 return True
     return False
 
@@ -247,7 +247,6 @@ def _line_up(view: View, i: int, members: Bytes) -> int:
 
 @inner
 def _look(view: View, i: int, size: int) -> None:
-    """Copy what the cost depends on."""
     evidence = view.evidence
     several = evidence.several
     for k in range(-1, size):
@@ -259,7 +258,7 @@ def _look(view: View, i: int, size: int) -> None:
 
 @inner
 def _most(several: Several, i: int, size: int) -> float:
-    """No less than the cost: i rises alone, in the one coordinate where it is easiest."""
+    """Return no less than the cost: i rises alone, in the one coordinate where it is easiest."""
     least = math.inf
     for c in range(several.points.shape[1]):
         highest = 0.0

@@ -48,7 +48,7 @@ THIRD = 1.0 / 3.0
 
 @inner
 def log_twice_phi(z: float) -> float:
-    """log(2 Phi(z)); below -5 by the first terms of its expansion."""
+    """Return log(2 Phi(z)); below -5 by the first terms of its expansion."""
     if z > -5.0:
         return math.log1p(math.erf(z * ROOT_HALF))
     return log_tail(z) - 0.5 * z * z
@@ -56,13 +56,13 @@ def log_twice_phi(z: float) -> float:
 
 @inner
 def log_tail(z: float) -> float:
-    """log(2 Phi(z)) + z^2/2 for z <= -5: the first terms of its expansion, an even number of them, which is less."""
+    """Return log(2 Phi(z)) + z^2/2 for z <= -5 by an even number of terms of its expansion, which is less."""
     return LOG_TWO_OVER_ROOT_TWO_PI - math.log(-z / (1.0 + tail_series(z)))
 
 
 @inner
 def tail_series(z: float) -> float:
-    """-z Phi(z)/phi(z) - 1, for z <= -5."""
+    """Return -z Phi(z)/phi(z) - 1, for z <= -5."""
     inverse = 1.0 / (z * z)
     return inverse * (-1.0 + inverse * (3.0 - 15.0 * inverse))
 
@@ -77,7 +77,7 @@ def row_evidence(z: float, penalty: float) -> float:
 
 @inner
 def row_e_value(z: float, fall: float) -> float:
-    """exp of `row_evidence`, where fall = exp(-penalty); +inf where it is too large for a number."""
+    """Return exp of `row_evidence`, where fall = exp(-penalty); +inf where it is too large for a number."""
     if z <= -5.0:
         return fall * TWO_OVER_ROOT_TWO_PI * (1.0 + tail_series(z)) / -z
     return fall * math.exp(0.5 * z * z) * (1.0 + math.erf(z * ROOT_HALF)) if z < _FAR else math.inf
@@ -122,13 +122,13 @@ def one_sided_gain(lead: float, first: float, second: float) -> float:
 
 @inner
 def _hazard(z: float, log_twice: float) -> float:
-    """phi(z)/Phi(z)."""
+    """Return phi(z)/Phi(z)."""
     return math.exp(LOG_TWO_OVER_ROOT_TWO_PI - 0.5 * z * z - log_twice)
 
 
 @inner
 def lead_required(first: float, second: float, required: float) -> float:
-    """The least lead that `is_apart`, by bisection, rounded up."""
+    """Return the least lead that `is_apart`, by bisection, rounded up."""
     total = first + second
     low = math.sqrt(2.0 * total * max(0.0, required - MOST_GAIN))
     high = math.sqrt(2.0 * total * (required + LOG_SHARE)) * (1.0 + 1e-12)
@@ -143,7 +143,7 @@ def lead_required(first: float, second: float, required: float) -> float:
 
 @inner
 def log_sum(a: float, b: float) -> float:
-    """log(exp(a) + exp(b)) without overflow."""
+    """Return log(exp(a) + exp(b)) without overflow."""
     high, low = max(a, b), min(a, b)
     if low == -math.inf or high == math.inf or low - high < LOST:
         return high
@@ -155,7 +155,7 @@ def log_sum(a: float, b: float) -> float:
 
 @inner
 def log_gamma(z: float) -> float:
-    """log Gamma(z) for z > 0, by Stirling's series: the same digits with and without the compiler."""
+    """Return log Gamma(z) for z > 0, by Stirling's series: the same digits with and without the compiler."""
     product = 1.0
     while z < HIGH:
         product *= z
@@ -166,7 +166,7 @@ def log_gamma(z: float) -> float:
 
 @inner
 def _stirling(z: float) -> float:
-    """log Gamma(z) - (z - 1/2) log z + z - log(2 pi)/2."""
+    """Return log Gamma(z) - (z - 1/2) log z + z - log(2 pi)/2."""
     inverse = 1.0 / z
     square = inverse * inverse
     return inverse * (1 / 12 - square * (1 / 360 - square * (1 / 1260 - square * (1 / 1680 - square / 1188))))
@@ -174,7 +174,7 @@ def _stirling(z: float) -> float:
 
 @inner
 def _half_stirling(inverse: float) -> float:
-    """log Gamma(z + 1/2) - z log z + z - log(2 pi)/2 for z = 1/inverse."""
+    """Return log Gamma(z + 1/2) - z log z + z - log(2 pi)/2 for z = 1/inverse."""
     square = inverse * inverse
     rest = 31 / 40320 - square * (127 / 215040 - square * 511 / 608256)
     return -inverse * (1 / 24 - square * (7 / 2880 - square * rest))
@@ -182,13 +182,13 @@ def _half_stirling(inverse: float) -> float:
 
 @inner
 def usual_regret(n: float) -> float:
-    """The regret of n outcomes, but for what a rate near 0 or 1 changes."""
+    """Return the regret of n outcomes, but for what a rate near 0 or 1 changes."""
     return 0.5 * (math.log(n) + LOG_HALF_PI) + _stirling(n) if n >= _MANY else 0.0
 
 
 @aside
 def regret(rate: float, n: float, usual: float) -> float:
-    """What not knowing the rate costs: log of the likelihood at this rate of n outcomes over the Beta mixture."""
+    """Return the cost of not knowing the rate: log of its likelihood of n outcomes over the Beta mixture."""
     high, low = n * rate, n * (1.0 - rate)
     if min(high, low) < _MANY:
         return _regret_of_few(rate, n)
@@ -205,7 +205,7 @@ def _regret_of_few(rate: float, n: float) -> float:
 
 @inner
 def regret_of(evidence: Any, i: int, c: int, n: float) -> float:
-    """The regret of arm i, with n outcomes, in coordinate c: worked out when first asked for since its last result."""
+    """Return the regret of arm i, with n outcomes, in coordinate c; kept until its next result."""
     if evidence.regret[i, c] == UNKNOWN:
         evidence.regret[i, c] = regret(evidence.rate[i, c], n, usual_regret(n))
     return float(evidence.regret[i, c])
@@ -251,18 +251,18 @@ def _variance(rate: float) -> float:
 
 @aside
 def rate_evidence(first: float, n: float, second: float, m: float) -> float:
-    """log of the likelihood at the two arms' own rates over that at the pooled rate; the regrets are still to go."""
+    """Return log of the likelihood at both arms' own rates over that at the pooled rate, before the regrets."""
     pooled = (n * first + m * second) / (n + m)
     return n * _divergence(first, pooled) + m * _divergence(second, pooled)
 
 
 @inner
 def _divergence(rate: float, other: float) -> float:
-    """Kullback and Leibler's, between laws on 0 and 1."""
+    """Return Kullback and Leibler's divergence between laws on 0 and 1."""
     return _weighted(rate, rate / other) + _weighted(1.0 - rate, (1.0 - rate) / (1.0 - other))
 
 
 @inner
 def _weighted(share: float, rate: float) -> float:
-    """share * log(rate), and 0 where the share is."""
+    """Return share * log(rate), and 0 where the share is 0."""
     return share * math.log(rate) if share > 0.0 else 0.0
