@@ -27,7 +27,6 @@ from numbers import Integral
 from typing import ClassVar, NamedTuple
 
 import numpy as np
-from numpy import int64
 
 from paretoguard.algorithms.algorithm import Algorithm
 from paretoguard.compiler.jit import inner
@@ -37,7 +36,7 @@ from paretoguard.engine.view import NOTHING, View, draw_for_decision, pulls_so_f
 from paretoguard.errors import SettingsError
 from paretoguard.evidence.kaufmann_koolen import Glr, needed, threshold
 from paretoguard.geometry.nearest_alternative import Alternative, alternative, nearest
-from paretoguard.numeric import Bytes, Floats, Integers
+from paretoguard.numeric import Bytes, Floats, Integers, floats, integers
 from paretoguard.vocabulary import DOMINATED, INFEASIBLE, OPTIMAL, TASKS
 
 BONUSES = ("arm", "all")
@@ -101,9 +100,9 @@ class Game(Algorithm):
             respond=self.respond,
             test=self.test,
             by_arm=self.bonus == "arm",
-            when=np.zeros(4, dtype=int64),
-            learner=AdaHedge(np.full(K, 1.0 / K), np.zeros(K), np.zeros(K), np.zeros(1)),
-            counts=np.zeros(K),
+            when=integers(4),
+            learner=AdaHedge(np.full(K, 1.0 / K), floats(K), floats(K), floats(1)),
+            counts=floats(K),
             tail=np.array(tail),
             found=alternative(K, d, problem.region.A.shape[0]),
         )

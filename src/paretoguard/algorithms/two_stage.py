@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from typing import ClassVar, NamedTuple
 
 import numpy as np
-from numpy import int64, uint8
+from numpy import int64
 
 from paretoguard.algorithms.algorithm import Algorithm
 from paretoguard.algorithms.stopping import Rivals, closest_member, new_rivals, weakest_excluded, weakest_pair
@@ -28,7 +28,7 @@ from paretoguard.engine.arrays import ProblemArrays
 from paretoguard.engine.means import beats, eta_of
 from paretoguard.engine.questions import answer, choose, select, undominated
 from paretoguard.engine.view import NOTHING, View, queue_one, queue_two, weight_of
-from paretoguard.numeric import Bytes, Integers
+from paretoguard.numeric import Bytes, Integers, flags
 from paretoguard.vocabulary import DOMINATED, INFEASIBLE, OPTIMAL
 
 _FORMS = ("2023", "e-cape")
@@ -64,9 +64,9 @@ class TwoStage(Algorithm):
             both=self.form == "e-cape",
             stage=np.ones(1, dtype=int64),
             rivals=new_rivals(problem, by_pairs=True),
-            front=np.zeros(K, dtype=uint8),
+            front=flags(K),
             beaten_by=np.full(K, -1, dtype=int64),
-            certain=np.zeros(K, dtype=uint8),
+            certain=flags(K),
             closest=np.full(K, -1, dtype=int64),
         )
 

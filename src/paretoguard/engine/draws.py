@@ -12,11 +12,11 @@ import math
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy import float64, int64, uint64
+from numpy import float64, uint64
 from numpy.typing import NDArray
 
 from paretoguard.compiler.jit import inner, part
-from paretoguard.numeric import Floats, Integers
+from paretoguard.numeric import Floats, Integers, floats, integers
 
 _MULTIPLY_0, _MULTIPLY_1 = uint64(0xD2511F53), uint64(0xCD9E8D57)
 _WEYL_0, _WEYL_1 = uint64(0x9E3779B9), uint64(0xBB67AE85)
@@ -199,8 +199,8 @@ class Ahead(NamedTuple):
 
 def drawn_ahead(base: NamedTuple, arms: int, objectives: int) -> Ahead:
     """Draw ahead from `base`. For one thread: what is kept changes as rewards are asked for."""
-    columns = np.zeros((arms, objectives + objectives % 2, MOST_AHEAD))
-    return Ahead(base, columns, np.zeros(arms, int64), np.zeros(arms, int64), np.zeros((arms, 2), uint64))
+    columns = floats(arms, objectives + objectives % 2, MOST_AHEAD)
+    return Ahead(base, columns, integers(arms), integers(arms), np.zeros((arms, 2), uint64))
 
 
 @inner

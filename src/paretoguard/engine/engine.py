@@ -17,7 +17,7 @@ from paretoguard.engine.arrays import ProblemArrays
 from paretoguard.engine.questions import choose, prepare, select
 from paretoguard.engine.state import UNSEEN, State, new_state
 from paretoguard.engine.view import NOTHING, View, at_now, queue_unseen, recount, refresh
-from paretoguard.numeric import Integers
+from paretoguard.numeric import Integers, integers
 
 FAULTY = -1  # a decision that cannot be carried out: it names no arms
 WORD = 8  # bytes
@@ -95,7 +95,7 @@ Pace = OneDecision | Batch
 
 def cohort(size: int, arms: int) -> Pace:
     """Return how `size` of so many arms are pulled before the next decision."""
-    return OneDecision(np.zeros(max(arms, 2), dtype=int64)) if size == 1 else Batch(np.zeros(size, dtype=int64))
+    return OneDecision(integers(max(arms, 2))) if size == 1 else Batch(integers(size))
 
 
 @inner

@@ -6,8 +6,7 @@ live between calls. Live use runs the same functions (`asktell`).
 
 from typing import NamedTuple
 
-import numpy as np
-from numpy import int64, uint8, uint64
+from numpy import uint64
 from numpy.typing import NDArray
 
 from paretoguard.compiler.jit import entry, inner
@@ -18,7 +17,7 @@ from paretoguard.engine.engine import Engine, Pace, decide, plan_pulls, rewind
 from paretoguard.engine.questions import answer
 from paretoguard.engine.state import CLOCK, FRESH, State, observe
 from paretoguard.engine.view import View, at_now, refresh
-from paretoguard.numeric import Bytes, Floats, Integers
+from paretoguard.numeric import Bytes, Floats, Integers, flags, integers
 
 ANSWERED, BUDGET = 1, 2  # places in vocabulary.STOP_REASONS
 FAULT = 3  # a run was stopped by a decision that names no arms
@@ -40,15 +39,8 @@ class Outcomes(NamedTuple):
 
 def new_outcomes(runs: NDArray[uint64], arms: int) -> Outcomes:
     R = len(runs)
-    return Outcomes(
-        np.zeros(2, dtype=int64),
-        runs.astype(uint64),
-        np.zeros(R, dtype=int64),
-        np.zeros(R, dtype=uint8),
-        np.zeros((R, arms), dtype=int64),
-        np.zeros((R, arms), dtype=uint8),
-        np.zeros(arms, dtype=int64),
-    )
+    pulls, statuses = integers(R, arms), flags(R, arms)
+    return Outcomes(integers(2), runs.astype(uint64), integers(R), flags(R), pulls, statuses, integers(arms))
 
 
 @entry

@@ -7,13 +7,13 @@ import math
 from typing import NamedTuple
 
 import numpy as np
-from numpy import int64, uint8, uint64
+from numpy import int64, uint64
 from numpy.typing import NDArray
 
 from paretoguard.compiler.jit import inner
 from paretoguard.engine.arrays import GRID, ProblemArrays
 from paretoguard.geometry.active_set import Workspace, workspace
-from paretoguard.numeric import Bytes, Floats, Integers
+from paretoguard.numeric import Bytes, Floats, Integers, flags, floats, integers
 
 LEAST_STAKE, MOST_STAKE = 1e-100, 1e100  # outside, a logarithm is banked
 CLOCK, FRESH, BUILT, UNSEEN = 0, 1, 2, 3  # entries of State.tally
@@ -56,16 +56,6 @@ def new_state(problem: ProblemArrays, key: NDArray[uint64]) -> State:
     K, d = problem.arms, problem.objectives
     rows, bets = problem.region.A.shape[0], problem.bets.slope.shape[0]
     learnt = problem.noisy if problem.learnt.any() else 0
-
-    def floats(*shape: int) -> Floats:
-        return np.zeros(shape)
-
-    def integers(size: int) -> Integers:
-        return np.zeros(size, dtype=int64)
-
-    def flags() -> Bytes:
-        return np.zeros(K, dtype=uint8)
-
     return State(
         tally=np.array([0, 0, 0, K], dtype=int64),
         key=key.astype(uint64),
@@ -79,21 +69,21 @@ def new_state(problem: ProblemArrays, key: NDArray[uint64]) -> State:
         inverse=np.full(K, math.inf),
         root=np.full(K, math.inf),
         stamp=integers(K),
-        inside=flags(),
+        inside=flags(K),
         lazy_eta=floats(K),
         weight=np.full(K, -math.inf),
         most_weight=np.full(K, -math.inf),
         witness=np.full(K, -1, dtype=int64),
-        optimal=flags(),
+        optimal=flags(K),
         fresh=integers(K),
-        is_fresh=flags(),
+        is_fresh=flags(K),
         queue=integers(max(K, 2)),
         pending=integers(K),
         row=floats(d),
         away=floats(problem.noisy),
         rhs=floats(rows),
-        mark=flags(),
-        group=flags(),
+        mark=flags(K),
+        group=flags(K),
         work=workspace(rows, problem.noisy),
     )
 

@@ -19,8 +19,6 @@ import math
 from dataclasses import dataclass
 from typing import ClassVar, NamedTuple
 
-import numpy as np
-
 from paretoguard.compiler.jit import inner
 from paretoguard.engine.arrays import ProblemArrays
 from paretoguard.engine.means import eta_of
@@ -28,7 +26,7 @@ from paretoguard.engine.questions import Moment, moment, prepare, radius, ratio_
 from paretoguard.engine.state import State
 from paretoguard.engine.view import View
 from paretoguard.evidence.kind import Evidence, spread, use_widths
-from paretoguard.numeric import Floats
+from paretoguard.numeric import Floats, floats
 
 
 def threshold(x: float) -> float:
@@ -86,7 +84,7 @@ class Lil(Evidence):
             row_factor=row_factor,
             limit_constant=threshold(math.log(K * d / delta)),
             sigma_u=sigma_u,
-            growth=np.zeros(K),
+            growth=floats(K),
         )
 
 

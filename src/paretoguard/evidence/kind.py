@@ -10,7 +10,7 @@ import math
 from abc import ABC, abstractmethod
 from typing import ClassVar, NamedTuple
 
-from paretoguard.compiler.jit import part
+from paretoguard.compiler.jit import inner, part
 from paretoguard.engine.arrays import ProblemArrays
 from paretoguard.engine.means import best_lead, eta_of, least_gain
 from paretoguard.engine.questions import (
@@ -54,42 +54,27 @@ def spread(view: View, i: int, j: int) -> float:
     """Return how the width of a pair depends on the counts of its two arms."""
 
 
+def use_widths(record: type) -> None:
+    """Register the width form of every question for a kernel record that has `sigma_u`, `moment` and `spread`."""
+    weigh.register(record, _weigh)
+    dominated.register(record, lambda view, i, j: least_gain(view.problem, view.state, i, j) - _width(view, i, j))
+    most_dominated.register(record, lambda view, i, j: least_gain(view.problem, view.state, i, j))
+    undominated.register(record, lambda view, i, j: best_lead(view.problem, view.state, i, j) - _width(view, i, j))
+    pair_radius.register(record, lambda view, i, j: _width(view, i, j))
+    radius.register(record, lambda view, i, c: view.now.scale * view.state.root[i])
+    row_radius.register(record, _row_radius)
+
+
+@inner
+def _width(view: View, i: int, j: int) -> float:
+    return view.now.scale * spread(view, i, j)
+
+
 def _weigh(view: View, i: int) -> float:
     evidence, state = view.evidence, view.state
     eta = eta_of(view.problem, state, i)
     return state.counts[i] * eta * eta / (2.0 * evidence.sigma_u * evidence.sigma_u)
 
 
-def _dominated(view: View, i: int, j: int) -> float:
-    return least_gain(view.problem, view.state, i, j) - view.now.scale * spread(view, i, j)
-
-
-def _most_dominated(view: View, i: int, j: int) -> float:
-    return least_gain(view.problem, view.state, i, j)
-
-
-def _undominated(view: View, i: int, j: int) -> float:
-    return best_lead(view.problem, view.state, i, j) - view.now.scale * spread(view, i, j)
-
-
-def _radius(view: View, i: int, c: int) -> float:
-    return view.now.scale * view.state.root[i]
-
-
 def _row_radius(view: View, i: int, row: int) -> float:
     return view.evidence.sigma_u * math.sqrt(2.0 * view.now.bar) * view.state.root[i]
-
-
-def _pair_radius(view: View, i: int, j: int) -> float:
-    return view.now.scale * spread(view, i, j)
-
-
-def use_widths(record: type) -> None:
-    """Register the width form of every question for a kernel record that has `sigma_u`, `moment` and `spread`."""
-    weigh.register(record, _weigh)
-    dominated.register(record, _dominated)
-    most_dominated.register(record, _most_dominated)
-    undominated.register(record, _undominated)
-    radius.register(record, _radius)
-    row_radius.register(record, _row_radius)
-    pair_radius.register(record, _pair_radius)

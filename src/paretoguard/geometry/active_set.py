@@ -12,11 +12,11 @@ import math
 from typing import NamedTuple
 
 import numpy as np
-from numpy import bool_, int64
+from numpy import bool_
 from numpy.typing import NDArray
 
 from paretoguard.compiler.jit import aside, inner
-from paretoguard.numeric import Floats, Integers
+from paretoguard.numeric import Floats, Integers, floats, integers
 
 EPSILON = 2.0**-52
 ROUNDING = 32 * EPSILON  # what a row of unit norm may be off by in its sums; differences below it are not believed
@@ -41,17 +41,17 @@ class Workspace(NamedTuple):
 def workspace(m: int, d: int) -> Workspace:
     place = d + 1
     return Workspace(
-        point=np.zeros(d),
-        multipliers=np.zeros(m),
-        slack=np.zeros(m),
-        shift=np.zeros(d),
-        rows=np.zeros(place, int64),
+        point=floats(d),
+        multipliers=floats(m),
+        slack=floats(m),
+        shift=floats(d),
+        rows=integers(place),
         is_held=np.zeros(m, bool_),
-        basis=np.zeros((place, d)),
-        triangle=np.zeros((place, place)),
-        along=np.zeros(place),
-        weights=np.zeros(place),
-        push=np.zeros(place),
+        basis=floats(place, d),
+        triangle=floats(place, place),
+        along=floats(place),
+        weights=floats(place),
+        push=floats(place),
     )
 
 

@@ -10,13 +10,10 @@ found so far; for each, a convex problem is solved exactly.
 import math
 from typing import NamedTuple
 
-import numpy as np
-from numpy import int64
-
 from paretoguard.compiler.jit import aside, inner
 from paretoguard.geometry.active_set import Workspace, beyond_rows, workspace
 from paretoguard.geometry.polyhedron import BOX, FREE, Polyhedron
-from paretoguard.numeric import Bytes, Floats, Integers
+from paretoguard.numeric import Bytes, Floats, Integers, floats, integers
 
 LEAST_WEIGHT = 1e-13  # of the largest; an arm of no weight counts as much where a problem would not have one solution
 STEPS = 100
@@ -56,13 +53,6 @@ class Walk(NamedTuple):
 
 def walk_memory(arms: int, objectives: int, rows: int) -> Walk:
     K, d = arms, objectives
-
-    def floats(*shape: int) -> Floats:
-        return np.zeros(shape)
-
-    def integers(*shape: int) -> Integers:
-        return np.zeros(shape, dtype=int64)
-
     return Walk(
         members=integers(K),
         order=integers(d, K),

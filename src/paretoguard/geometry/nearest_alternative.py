@@ -13,12 +13,10 @@ The value is linear in w for fixed means `moved`, so that its gradient is `half`
 import math
 from typing import NamedTuple
 
-import numpy as np
-
 from paretoguard.compiler.jit import entry, inner
 from paretoguard.geometry.cheapest_entry import Entrant, Walk, enter, prepare_walk, walk_memory
 from paretoguard.geometry.polyhedron import Polyhedron, row_slack
-from paretoguard.numeric import Bytes, Floats
+from paretoguard.numeric import Bytes, Floats, floats
 
 
 class Alternative(NamedTuple):
@@ -31,7 +29,7 @@ class Alternative(NamedTuple):
 
 
 def alternative(arms: int, objectives: int, rows: int) -> Alternative:
-    half, moved, slack = np.zeros(arms), np.zeros((arms, objectives)), np.zeros(objectives)
+    half, moved, slack = floats(arms), floats(arms, objectives), floats(objectives)
     return Alternative(half, moved, slack, walk_memory(arms, objectives, rows))
 
 

@@ -15,7 +15,7 @@ import math
 from typing import NamedTuple
 
 import numpy as np
-from numpy import int64, uint8
+from numpy import int64
 
 from paretoguard.compiler.jit import aside, inner
 from paretoguard.engine.arrays import ProblemArrays
@@ -26,7 +26,7 @@ from paretoguard.evidence.estimated_scale import NEVER
 from paretoguard.geometry.cheapest_entry import Entrant, Walk, enter, prepare_walk, walk_memory
 from paretoguard.geometry.nearest_alternative import joint_weight, meeting
 from paretoguard.geometry.polyhedron import Polyhedron, polyhedron
-from paretoguard.numeric import Bytes, Floats, Integers
+from paretoguard.numeric import Bytes, Floats, Integers, flags, floats, integers
 
 NONE, LEAVES, FALLS, RISES, ENTERS, DOUBT = 0, 1, 2, 3, 4, 5
 KIND, ARM, _OTHER, SIZE = 0, 1, 2, 3  # entries of Pitfalls.found
@@ -59,23 +59,23 @@ class Pitfalls(NamedTuple):
 
 def new_pitfalls(problem: ProblemArrays, *, plain: bool, catch_up: float) -> Pitfalls:
     K, d = problem.arms, problem.compared
-    region = problem.region if plain else polyhedron(np.zeros((0, d)), np.zeros(0))
+    region = problem.region if plain else polyhedron(floats(0, d), floats(0))
     return Pitfalls(
         plain=plain,
         catch_up=catch_up,
         region=region,
-        found=np.zeros(4, dtype=int64),
-        front=np.zeros(K, dtype=int64),
-        counts=np.zeros(K),
+        found=integers(4),
+        front=integers(K),
+        counts=floats(K),
         unit=np.ones(d),
         slack=problem.tolerance[:d].copy(),
-        points=np.zeros((K, d)),
-        share=np.zeros(K),
-        own=np.zeros(K),
-        bound=np.zeros(K),
+        points=floats(K, d),
+        share=floats(K),
+        own=floats(K),
+        bound=floats(K),
         rival=np.full(K, -1, dtype=int64),
-        above=np.zeros(K, dtype=uint8),
-        fall=np.zeros(K),
+        above=flags(K),
+        fall=floats(K),
         to=np.full(K, -1, dtype=int64),
         stamp=np.full(K, -1, dtype=int64),
         walk=walk_memory(K, d, len(region.b)),

@@ -66,7 +66,7 @@ from paretoguard.evidence.certified.constraint_rows import feasible, infeasible,
 from paretoguard.evidence.certified.mixtures import LOG_2, UNKNOWN, lead_required
 from paretoguard.evidence.estimated_scale import LEAST_PULLS, NEVER, pair_too_early, row_scale, too_early, variance
 from paretoguard.evidence.kind import Evidence
-from paretoguard.numeric import Floats
+from paretoguard.numeric import Floats, floats, integers
 from paretoguard.vocabulary import ORDERS
 
 RHO = 100.0
@@ -145,7 +145,7 @@ class Certified(Evidence):
         below_bar, lead_bar, joint_bar = self._pair_bars(pair_bar, problem)
         gap_bar = math.log(max(pairs, 1) * max(d, 1) / (2.0 * delta))
         has_rates = bool(problem.ranges.binary.any())
-        within = np.zeros((0, 0)) if problem.independent else problem.correlation[:compared, :compared]
+        within = floats(0, 0) if problem.independent else problem.correlation[:compared, :compared]
         sets, sizes, precisions = _sets(within)
         return CertifiedLevels(
             learns=bool(problem.learnt.any()),
@@ -162,15 +162,15 @@ class Certified(Evidence):
             gap_bar=gap_bar if self.order == "arrival" else either_way(gap_bar),
             row_inverse=_inverse(problem.row_sigma),
             inverse=np.full(K, math.inf),
-            penalty=np.zeros(K),
-            rate=np.zeros((K, d if has_rates else 0)),
-            regret=np.zeros((K, d if has_rates else 0)),
+            penalty=floats(K),
+            rate=floats(K, d if has_rates else 0),
+            regret=floats(K, d if has_rates else 0),
             least=problem.ranges.least,
             binary=problem.ranges.binary,
             sets=sets,
             sizes=sizes,
             precisions=precisions,
-            leads=np.zeros(max(d, 1)),
+            leads=floats(max(d, 1)),
             several=new_several(problem, whole_bar, self._several(problem)),
         )
 
@@ -214,7 +214,7 @@ def _sets(correlation: Floats) -> tuple[NDArray[np.int64], NDArray[np.int64], Fl
         for size in range(2, d + 1 if d <= MOST_CORRELATED else 0)
         for members in itertools.combinations(range(d), size)
     ]
-    sets, precisions = np.zeros((len(chosen), d), dtype=np.int64), np.zeros((len(chosen), d, d))
+    sets, precisions = integers(len(chosen), d), floats(len(chosen), d, d)
     for k, members in enumerate(chosen):
         sets[k, : len(members)] = members
         precisions[k, : len(members), : len(members)] = np.linalg.inv(correlation[np.ix_(members, members)])

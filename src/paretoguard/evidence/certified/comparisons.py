@@ -14,7 +14,6 @@ import math
 from typing import NamedTuple
 
 import numpy as np
-from numpy import int64
 
 from paretoguard.compiler.jit import aside, inner
 from paretoguard.engine.arrays import ProblemArrays
@@ -24,7 +23,7 @@ from paretoguard.evidence.certified.mixtures import SURELY, is_apart, is_rate_ap
 from paretoguard.evidence.estimated_scale import NEVER, variance
 from paretoguard.geometry.cheapest_entry import Entrant, Walk, enter, prepare_walk, walk_memory
 from paretoguard.geometry.polyhedron import Polyhedron, polyhedron
-from paretoguard.numeric import Bytes, Floats, Integers
+from paretoguard.numeric import Bytes, Floats, Integers, floats, integers
 
 NOMINAL = 1.1  # how much less than the two-sided form asks for is usually enough: 3/4 of a form nearly 4 times as large
 LEAST = 0.05  # of what is required, where it would be less than nothing (delta near 1)
@@ -197,9 +196,9 @@ def new_several(problem: ProblemArrays, bar: float, share: float) -> Several:
     for size in sizes:
         bars[size] = bar + math.log(math.comb(others, size) * len(sizes) / (share * others))
     K, d = (problem.arms, problem.compared) if share > 0.0 else (0, 1)
-    region = polyhedron(np.zeros((0, d)), np.zeros(0))
-    order = np.zeros(K, dtype=int64)
-    return Several(bars, region, np.zeros((K, d)), np.zeros(K), order, np.zeros(K), walk_memory(K, d, 0))
+    region = polyhedron(floats(0, d), floats(0))
+    order = integers(K)
+    return Several(bars, region, floats(K, d), floats(K), order, floats(K), walk_memory(K, d, 0))
 
 
 @inner
