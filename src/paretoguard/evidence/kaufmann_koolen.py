@@ -88,11 +88,6 @@ class Lil(Evidence):
         )
 
 
-@moment.register(LilLevels)
-def _moment_lil(evidence: LilLevels, t: int) -> Moment:
-    return Moment(math.sqrt(2.0), evidence.row_constant)
-
-
 @prepare.register(LilLevels)
 def _prepare(evidence: LilLevels, state: State, i: int) -> None:
     evidence.growth[i] = 2.0 * math.log(4.0 + math.log(max(state.counts[i], 1)))
@@ -105,6 +100,7 @@ def _spread_lil(view: View, i: int, j: int) -> float:
     return math.sqrt(required * (state.inverse[i] + state.inverse[j]))
 
 
+moment.register(LilLevels, lambda evidence, t: Moment(math.sqrt(2.0), evidence.row_constant))
 use_widths(LilLevels)
 
 
@@ -161,12 +157,7 @@ def _moment_glr(evidence: GlrLevels, t: int) -> Moment:
     return Moment(math.sqrt(2.0 * level), level)
 
 
-@spread.register(GlrLevels)
-def _spread_glr(view: View, i: int, j: int) -> float:
-    state = view.state
-    return math.sqrt(state.inverse[i] + state.inverse[j])
-
-
+spread.register(GlrLevels, lambda view, i, j: math.sqrt(view.state.inverse[i] + view.state.inverse[j]))
 use_widths(GlrLevels)
 
 

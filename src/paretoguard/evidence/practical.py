@@ -49,12 +49,6 @@ def _moment(evidence: PracticalLevels, t: int) -> Moment:
     return Moment(math.sqrt(2.0 * level), level)
 
 
-@spread.register(PracticalLevels)
-def _spread(view: View, i: int, j: int) -> float:
-    state = view.state
-    return math.sqrt(state.inverse[i] + state.inverse[j])
-
-
 @ratio_bar.register(PracticalLevels)
 def _ratio_bar(view: View) -> float:
     """Add up squares over objectives that are independent."""
@@ -62,4 +56,5 @@ def _ratio_bar(view: View) -> float:
     return view.now.bar if problem.independent or problem.noisy < 2 else math.inf
 
 
+spread.register(PracticalLevels, lambda view, i, j: math.sqrt(view.state.inverse[i] + view.state.inverse[j]))
 use_widths(PracticalLevels)

@@ -17,7 +17,6 @@ from typing import ClassVar, NamedTuple
 
 from paretoguard.engine.arrays import ProblemArrays
 from paretoguard.engine.questions import Moment, moment
-from paretoguard.engine.view import View
 from paretoguard.errors import SettingsError
 from paretoguard.evidence.kind import Evidence, spread, use_widths
 
@@ -83,10 +82,5 @@ def _moment(evidence: TheoremLevels, t: int) -> Moment:
     return Moment(scale, 0.5 * reach * reach)
 
 
-@spread.register(TheoremLevels)
-def _spread(view: View, i: int, j: int) -> float:
-    state = view.state
-    return state.root[i] + state.root[j]
-
-
+spread.register(TheoremLevels, lambda view, i, j: view.state.root[i] + view.state.root[j])
 use_widths(TheoremLevels)
