@@ -6,7 +6,12 @@ Everything else inside the engine may change without notice.
 """
 
 from paretoguard.algorithms.algorithm import Algorithm as Algorithm
-from paretoguard.algorithms.stopping import Rivals as Rivals, new_rivals as new_rivals, rule_stops as rule_stops
+from paretoguard.algorithms.stopping import (
+    Rivals as Rivals,
+    RuleMemory as RuleMemory,
+    new_rivals as new_rivals,
+    rule_stops as rule_stops,
+)
 from paretoguard.compiler.jit import aside as aside, inner as inner
 from paretoguard.engine.arrays import ProblemArrays as ProblemArrays
 from paretoguard.engine.means import best_lead as best_lead, eta_of as eta_of, least_gain as least_gain

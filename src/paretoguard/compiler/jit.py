@@ -94,20 +94,11 @@ def entry(function: F) -> F:
     kernel = numba.njit(**_OPTIONS)(function)
     if COMPILED:
         _entries.append(kernel)
-        kernel._compile_for_args = _without_collecting(kernel._compile_for_args)
+        # numba makes objects by the million and few cycles: looking for garbage takes a tenth of its time
+        kernel._compile_for_args = without_collecting()(kernel._compile_for_args)
         if cache_folder() is not None:
             kernel._cache = DiskCache(function)
     return cast(F, kernel)
-
-
-def _without_collecting(compile_for: Callable[..., Any]) -> Callable[..., Any]:
-    """Pause garbage collection, a tenth of the time: numba makes objects by the million and few cycles."""
-
-    def compile_at_once(*arguments: Any, **named: Any) -> Any:
-        with without_collecting():
-            return compile_for(*arguments, **named)
-
-    return compile_at_once
 
 
 def part(stub: Callable[..., Any]) -> Part:

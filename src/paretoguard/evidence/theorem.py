@@ -1,14 +1,12 @@
 """`theorem` and `hanson-wright`: thresholds that prove e-cAPE delta-correct (finite-sample guarantee).
 
-`theorem` has those of the paper's Theorem:
-
-f(t) = log(4 k1 K d t^alpha / delta), g(t) = 4 log(4 k1 K 5^d t^alpha / delta), w_ij = beta_i + beta_j with
-beta_i = sqrt(2 f / N_i), alpha = 2.01 and k1 = 1 + 1/(alpha - 1) + 1e-9. The Theorem asks for any alpha > 2 and
-k1 > 1 + 1/(alpha - 1): the smallest that still leave room are taken. sigma_u follows the declared dependence.
-
-`hanson-wright` has a sharper ball, for Gaussian noise of known covariance. Pairs as above. Constraints: sigma_u^2 =
-lambda_max(R) and g = (sqrt(tr R/lambda_max) + sqrt(2 x))^2/2 with x = log(2 k1 K t^alpha/delta), where R is the
-correlation of the objectives: no factor 5^d, and no factor 4.
+- `theorem`, the paper's Theorem: f(t) = log(4 k1 K d t^alpha / delta), g(t) = 4 log(4 k1 K 5^d t^alpha / delta),
+  w_ij = beta_i + beta_j with beta_i = sqrt(2 f / N_i), alpha = 2.01 and k1 = 1 + 1/(alpha - 1) + 1e-9. The Theorem asks
+  for any alpha > 2 and k1 > 1 + 1/(alpha - 1): the smallest that still leave room are taken. sigma_u follows the
+  declared dependence.
+- `hanson-wright`, with a sharper ball for Gaussian noise of known covariance. Pairs as above. Constraints: sigma_u^2 =
+  lambda_max(R) and g = (sqrt(tr R/lambda_max) + sqrt(2 x))^2/2 with x = log(2 k1 K t^alpha/delta), where R is the
+  correlation of the objectives: no factor 5^d, and no factor 4.
 """
 
 import math

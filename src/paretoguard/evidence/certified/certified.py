@@ -292,12 +292,11 @@ def _dominated(view: View, i: int, j: int) -> float:
     gain = least_gain(problem, state, i, j)
     if evidence.learns and gain > -math.inf and min(state.counts[i], state.counts[j]) < LEAST_PULLS:
         return too_early(min(state.counts[i], state.counts[j]))
+    required = evidence.below_bar + evidence.penalty[i] + evidence.penalty[j]
     if evidence.plain or gain == -math.inf:
-        required = evidence.below_bar + evidence.penalty[i] + evidence.penalty[j]
         return against(gain, evidence.inverse[i], evidence.inverse[j], required)
     if evidence.rates and gain <= 0.0:  # rates say nothing where there is no lead, and sums the same of each coordinate
-        required = evidence.below_bar + evidence.penalty[i] + evidence.penalty[j] + SUM_EXTRA
-        return against(gain, evidence.inverse[i], evidence.inverse[j], required)
+        return against(gain, evidence.inverse[i], evidence.inverse[j], required + SUM_EXTRA)
     least = math.inf
     for c in range(problem.compared):
         least = min(least, in_coordinate(view, j, i, c, 0.0, evidence.below_bar))

@@ -33,7 +33,7 @@ _SMALL = 1e-20  # more than the square of _ROUNDING
 _NEAR = 0.7  # two likelihoods are at most exp of twice what a normal law gives
 SUM_SHARE, RATE_SHARE = 0.75, 0.25  # of 0-and-1 outcomes: how the evidence is shared between its two forms
 SUM_EXTRA, RATE_EXTRA = -math.log(SUM_SHARE), -math.log(RATE_SHARE)
-MOST = 4  # arms in a set  # of `Several`
+MOST = 4  # arms in a set of `Several`
 
 
 @inner
