@@ -52,11 +52,11 @@ class Racing(Algorithm):
 
 @choose.register(RacingMemory)
 def _choose(memory: RacingMemory, view: View) -> int:
-    state = view.state
-    done, _ = _pulls_of_active(memory, state)
+    problem, state = view.problem, view.state
+    done = _rounds_done(memory, problem, state)
     if memory.judged[0] < done:
         memory.judged[0] = done
-        for i in range(view.problem.arms):
+        for i in range(problem.arms):
             if memory.loose and state.inside[i] == 1 and weight_of(view, i) > view.now.bar:
                 memory.vouched[i] = 1
         _judge(memory, view, False)
@@ -67,28 +67,39 @@ def _choose(memory: RacingMemory, view: View) -> int:
 @select.register(RacingMemory)
 def _select(memory: RacingMemory, view: View) -> int:
     """Queue the active arms that the round has not reached yet; all of them when a round begins."""
-    state = view.state
-    least, most = _pulls_of_active(memory, state)
+    problem, state = view.problem, view.state
+    most = 0
+    for i in range(problem.arms):
+        if memory.decided[i] == UNDECIDED:
+            most = max(most, state.counts[i])
+    new_round = _round_is_over(memory, problem, state)
     queued = 0
-    for i in range(view.problem.arms):
-        if memory.decided[i] == UNDECIDED and (least == most or state.counts[i] < most):
+    for i in range(problem.arms):
+        if memory.decided[i] == UNDECIDED and (new_round or state.counts[i] < most):
             state.queue[queued] = i
             queued += 1
     return queued
 
 
 @inner
-def _pulls_of_active(memory: RacingMemory, state: State) -> tuple[int, int]:
-    """Return the least and the most pulls of an active arm: the least is the number of full rounds.
+def _rounds_done(memory: RacingMemory, problem: ProblemArrays, state: State) -> int:
+    """Return the least results of an active arm: with several workers others may be further on, which is harmless."""
+    least = 0
+    for i in range(problem.arms):
+        if memory.decided[i] == UNDECIDED and (least == 0 or state.counts[i] < least):
+            least = state.counts[i]
+    return int(least)
 
-    With several workers others may be further on, which is harmless.
-    """
+
+@inner
+def _round_is_over(memory: RacingMemory, problem: ProblemArrays, state: State) -> bool:
+    """True if all active arms have the same number of pulls."""
     least, most = -1, -1
-    for i in range(memory.decided.shape[0]):
+    for i in range(problem.arms):
         if memory.decided[i] == UNDECIDED:
             most = max(most, state.counts[i])
             least = state.counts[i] if least < 0 else min(least, state.counts[i])
-    return least, most
+    return least == most
 
 
 @inner

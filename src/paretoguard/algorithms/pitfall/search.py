@@ -303,14 +303,14 @@ def _is_dearer(view: View, pitfalls: Pitfalls, cost: float) -> bool:
     i = pitfalls.found[ARM]
     if not pitfalls.own[i] > 0.0:
         return False
-    rising, entering = pitfalls.counts[i] / cost, pitfalls.counts[i] / pitfalls.own[i]
+    to_rise, to_enter = pitfalls.counts[i] / cost, pitfalls.counts[i] / pitfalls.own[i]
     for j in range(pitfalls.share.shape[0]):
         if j != i and pitfalls.share[j] > 0.0:
             if pitfalls.counts[j] > _BUSY * pitfalls.counts[i]:
                 return False
-            rising += pitfalls.counts[j] / cost
-            entering += _own_pulls(view, pitfalls, j)
-    return rising > entering
+            to_rise += pitfalls.counts[j] / cost
+            to_enter += _own_pulls(view, pitfalls, j)
+    return to_rise > to_enter
 
 
 @inner
