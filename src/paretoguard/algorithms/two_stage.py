@@ -35,16 +35,22 @@ _FORMS = ("2023", "e-cape")
 _STAGE = 0  # entry of TwoStageMemory.stage
 
 
-class TwoStageMemory(NamedTuple):
-    """Two-stage at work on one problem."""
+class Ape(NamedTuple):
+    """APE at work on A."""
 
-    both: bool  # e-cAPE's form: pull leader and challenger
-    stage: Integers  # [1] 1 or 2
     rivals: Rivals  # its members are A
     front: Bytes  # [K] 1 for the Pareto set of the means of A
     beaten_by: Integers  # [K] an arm whose mean dominated that of i, or -1
     certain: Bytes  # [K] 1 for arms known to be in OPT
     closest: Integers  # [K] an arm j that showed i to be outside OPT, or -1: it may be enough again
+
+
+class TwoStageMemory(NamedTuple):
+    """Two-stage at work on one problem."""
+
+    both: bool  # e-cAPE's form: pull leader and challenger
+    stage: Integers  # [1] 1 or 2
+    ape: Ape
 
 
 @dataclass(frozen=True)
@@ -60,15 +66,14 @@ class TwoStage(Algorithm):
 
     def fit(self, problem: ProblemArrays) -> TwoStageMemory:
         K = problem.arms
-        return TwoStageMemory(
-            both=self.form == "e-cape",
-            stage=np.ones(1, dtype=int64),
+        ape = Ape(
             rivals=new_rivals(problem, by_pairs=True),
             front=flags(K),
             beaten_by=np.full(K, -1, dtype=int64),
             certain=flags(K),
             closest=np.full(K, -1, dtype=int64),
         )
+        return TwoStageMemory(self.form == "e-cape", np.ones(1, dtype=int64), ape)
 
 
 @choose.register(TwoStageMemory)
@@ -78,7 +83,7 @@ def _choose(memory: TwoStageMemory, view: View) -> int:
             return 1
         memory.stage[_STAGE] = 2
         for i in range(view.problem.arms):
-            memory.rivals.members[i] = view.state.inside[i]
+            memory.ape.rivals.members[i] = view.state.inside[i]
     return _explore(memory, view)
 
 
@@ -90,9 +95,9 @@ def _select(memory: TwoStageMemory, view: View) -> int:
 @answer.register(TwoStageMemory)
 def _answer(memory: TwoStageMemory, view: View, statuses: Bytes) -> None:
     for i in range(view.problem.arms):
-        if memory.rivals.members[i] == 0:
+        if memory.ape.rivals.members[i] == 0:
             statuses[i] = INFEASIBLE
-        elif memory.front[i] == 1:
+        elif memory.ape.front[i] == 1:
             statuses[i] = OPTIMAL
         else:
             statuses[i] = DOMINATED
@@ -114,11 +119,11 @@ def _classify(view: View) -> int:
 @inner
 def _explore(memory: TwoStageMemory, view: View) -> int:
     """Make one decision of APE."""
-    _find_front(memory, view)
-    leader = _held_up_by(memory, view) if memory.both else _likeliest_unless_settled(memory, view)
+    _find_front(memory.ape, view)
+    leader = _held_up_by(memory.ape, view) if memory.both else _likeliest_unless_settled(memory.ape, view)
     if leader < 0:
         return NOTHING
-    other = closest_member(view, memory.rivals, leader)
+    other = closest_member(view, memory.ape.rivals, leader)
     if memory.both:
         return queue_two(view, leader, other)
     low, high, counts = min(leader, other), max(leader, other), view.state.counts
@@ -126,78 +131,78 @@ def _explore(memory: TwoStageMemory, view: View) -> int:
 
 
 @inner
-def _find_front(memory: TwoStageMemory, view: View) -> None:
+def _find_front(ape: Ape, view: View) -> None:
     """Write the empirical Pareto set of A."""
-    problem, state, members = view.problem, view.state, memory.rivals.members
+    problem, state, members = view.problem, view.state, ape.rivals.members
     for i in range(problem.arms):
-        memory.front[i] = members[i]
+        ape.front[i] = members[i]
         if members[i] == 0:
             continue
-        known = memory.beaten_by[i]
+        known = ape.beaten_by[i]
         if known >= 0 and beats(problem, state, known, i):
-            memory.front[i] = 0
+            ape.front[i] = 0
             continue
         for j in range(problem.arms):
             if j != i and members[j] == 1 and beats(problem, state, j, i):
-                memory.front[i] = 0
-                memory.beaten_by[i] = j
+                ape.front[i] = 0
+                ape.beaten_by[i] = j
                 break
 
 
 @inner
-def _held_up_by(memory: TwoStageMemory, view: View) -> int:
+def _held_up_by(ape: Ape, view: View) -> int:
     """Return the arm that holds up the stopping rule, or -1."""
-    least, arm = _weakest(memory, view, memory.front)
+    least, arm = _weakest(ape, view, ape.front)
     if not least < 0.0:
-        least, arm = _closest_pair(memory, view, memory.front)
+        least, arm = _closest_pair(ape, view, ape.front)
     return arm if least < 0.0 else -1
 
 
 @inner
-def _likeliest_unless_settled(memory: TwoStageMemory, view: View) -> int:
+def _likeliest_unless_settled(ape: Ape, view: View) -> int:
     """Return the leader in the form of 2023, or -1 where nothing holds up the stopping rule."""
-    least, leader = _likeliest(memory, view)
-    is_surely_open = least < 0.0 and memory.front[leader] == 0
-    return leader if is_surely_open or _held_up_by(memory, view) >= 0 else -1
+    least, leader = _likeliest(ape, view)
+    is_surely_open = least < 0.0 and ape.front[leader] == 0
+    return leader if is_surely_open or _held_up_by(ape, view) >= 0 else -1
 
 
 @inner
-def _likeliest(memory: TwoStageMemory, view: View) -> tuple[float, int]:
+def _likeliest(ape: Ape, view: View) -> tuple[float, int]:
     """Return the least xi of an arm outside OPT, and the arm; +inf and an arm of the closest pair if OPT is all."""
     for i in range(view.problem.arms):
-        if memory.certain[i] == 1 and not _is_certain(memory, view, i):
-            memory.certain[i] = 0
+        if ape.certain[i] == 1 and not _is_certain(ape, view, i):
+            ape.certain[i] = 0
     while True:
-        least, arm = _weakest(memory, view, memory.certain)
+        least, arm = _weakest(ape, view, ape.certain)
         if arm < 0:
-            return math.inf, _closest_pair(memory, view, memory.rivals.members)[1]
-        if not _is_certain(memory, view, arm):
+            return math.inf, _closest_pair(ape, view, ape.rivals.members)[1]
+        if not _is_certain(ape, view, arm):
             return least, arm
-        memory.certain[arm] = 1  # the others of OPT are found when they come into question
+        ape.certain[arm] = 1  # the others of OPT are found when they come into question
 
 
 # Called rather than inlined: each stands in several places.
 
 
 @aside
-def _weakest(memory: TwoStageMemory, view: View, front: Bytes) -> tuple[float, int]:
-    return weakest_excluded(view, memory.rivals, front)
+def _weakest(ape: Ape, view: View, front: Bytes) -> tuple[float, int]:
+    return weakest_excluded(view, ape.rivals, front)
 
 
 @aside
-def _closest_pair(memory: TwoStageMemory, view: View, front: Bytes) -> tuple[float, int]:
-    return weakest_pair(view, memory.rivals, front)
+def _closest_pair(ape: Ape, view: View, front: Bytes) -> tuple[float, int]:
+    return weakest_pair(view, ape.rivals, front)
 
 
 @aside
-def _is_certain(memory: TwoStageMemory, view: View, i: int) -> bool:
+def _is_certain(ape: Ape, view: View, i: int) -> bool:
     """True if i is in OPT: M^-(i,j) > 0 for every other arm j of A. The arm remembered comes first."""
-    first = memory.closest[i]
+    first = ape.closest[i]
     for k in range(-1, view.problem.arms):
         j = first if k < 0 else k
-        if j < 0 or j == i or (k >= 0 and j == first) or memory.rivals.members[j] == 0:
+        if j < 0 or j == i or (k >= 0 and j == first) or ape.rivals.members[j] == 0:
             continue
         if undominated(view, i, j) <= 0.0:
-            memory.closest[i] = j
+            ape.closest[i] = j
             return False
     return True
