@@ -21,7 +21,7 @@ from table import put
 from tracking import oracle
 
 import paretoguard as pg
-from paretoguard.evidence.lil import threshold
+from paretoguard.evidence.kaufmann_koolen import threshold
 from paretoguard.pictures.canvas import figure_for, look, save
 from paretoguard.pictures.palette import QUIET
 

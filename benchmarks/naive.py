@@ -1,7 +1,7 @@
 """The straightforward compiled e-cAPE: a K x K table of margins, and a look at every pair before every pull.
 
 This is what the engine is measured against. It is written as one would write it without the ideas of
-`algorithms/ecape/stopping.py`: M(i,j) is kept in a table, the rows and columns of the arms just pulled are worked out
+`algorithms/stopping.py`: M(i,j) is kept in a table, the rows and columns of the arms just pulled are worked out
 anew, and then every pair is looked at for the Pareto set, Z1 and Z2. O(K^2) a decision, O(K^2) memory. It draws the
 same rewards (the generator is the engine's) and makes the same pulls, which `steady.py` checks on the runs it times.
 `forceinline` spares it the price of calls, which would be most of its time at K = 5. It knows `practical` evidence,

@@ -24,8 +24,8 @@ from numpy.typing import NDArray
 from vectorised import Vectorised
 
 import paretoguard as pg
+from paretoguard.engine.engine import cohort
 from paretoguard.engine.loop import NEXT, NO_BUDGET, STARTED, advance, new_outcomes
-from paretoguard.engine.outstanding import cohort
 from paretoguard.simulation.rewards import source
 from paretoguard.trial import registry
 from paretoguard.trial.setup import engine_for

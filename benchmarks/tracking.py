@@ -12,7 +12,7 @@ import numpy as np
 
 import paretoguard as pg
 from paretoguard.algorithms import Algorithm
-from paretoguard.algorithms.game.game import Game, is_certain
+from paretoguard.algorithms.game import Game, is_certain
 from paretoguard.algorithms.pitfall.costs import NONE
 from paretoguard.algorithms.pitfall.pitfall import Pitfall
 from paretoguard.algorithms.pitfall.search import find_pitfall
@@ -20,7 +20,7 @@ from paretoguard.compiler.jit import inner
 from paretoguard.engine.arrays import ProblemArrays
 from paretoguard.engine.questions import answer, choose, select
 from paretoguard.engine.view import NOTHING, View, pulls_so_far, queue_one
-from paretoguard.evidence.glr import Glr
+from paretoguard.evidence.kaufmann_koolen import Glr
 from paretoguard.numeric import Floats
 from paretoguard.vocabulary import TASKS
 

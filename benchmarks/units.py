@@ -20,7 +20,7 @@ import paretoguard as pg
 from paretoguard.compiler.jit import inner
 from paretoguard.engine import questions
 from paretoguard.engine.arrays import ProblemArrays
-from paretoguard.engine.dominance import best_lead, least_gain
+from paretoguard.engine.means import best_lead, least_gain
 from paretoguard.engine.view import View
 from paretoguard.evidence.certified import certified
 from paretoguard.evidence.certified.comparisons import NOMINAL

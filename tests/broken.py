@@ -4,11 +4,11 @@ import math
 from typing import Any, ClassVar, NamedTuple
 
 from paretoguard.engine.arrays import ProblemArrays
-from paretoguard.engine.feasibility import eta_of
+from paretoguard.engine.means import eta_of
 from paretoguard.engine.questions import Moment, moment, weigh
 from paretoguard.engine.view import View
 from paretoguard.evidence import Evidence
-from paretoguard.evidence.widths import spread, use_widths
+from paretoguard.evidence.kind import spread, use_widths
 
 
 class NoRootLevels(NamedTuple):

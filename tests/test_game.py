@@ -12,8 +12,7 @@ from paretoguard.compiler.jit import entry
 from paretoguard.engine.draws import DECISIONS, key, uniforms
 from paretoguard.engine.loop import draw_reward
 from paretoguard.engine.questions import moment
-from paretoguard.evidence.glr import Glr, GlrLevels
-from paretoguard.evidence.lil import threshold
+from paretoguard.evidence.kaufmann_koolen import Glr, GlrLevels, threshold
 from paretoguard.geometry.nearest_alternative import alternative, nearest_alternative
 from paretoguard.simulation.rewards import source
 

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from paretoguard.compiler import disk_cache, jit
 from paretoguard.compiler.fingerprint import fingerprint
 from paretoguard.compiler.gc_pause import without_collecting
-from paretoguard.engine.bets import Ranges
+from paretoguard.engine.arrays import Ranges
 from paretoguard.engine.questions import Moment
 from paretoguard.geometry.polyhedron import within
 

@@ -16,9 +16,9 @@ from scipy import integrate, optimize, special, stats
 
 import paretoguard as pg
 from paretoguard.compiler.jit import entry
-from paretoguard.engine import bets
-from paretoguard.evidence.certified import bernoulli, comparisons, normal_mixture
-from paretoguard.evidence.lil import threshold
+from paretoguard.engine import arrays
+from paretoguard.evidence.certified import comparisons, mixtures
+from paretoguard.evidence.kaufmann_koolen import threshold
 
 RHO = 100.0
 COUNTS = [(1, 1), (3, 400), (50, 50), (100, 2_000), (10_000, 30), (7_000, 9_000), (1, 100_000)]
@@ -26,32 +26,32 @@ COUNTS = [(1, 1), (3, 400), (50, 50), (100, 2_000), (10_000, 30), (7_000, 9_000)
 
 @entry
 def log_twice_phi(z: float) -> float:
-    return normal_mixture.log_twice_phi(z)
+    return mixtures.log_twice_phi(z)
 
 
 @entry
 def log_gamma(z: float) -> float:
-    return bernoulli.log_gamma(z)
+    return mixtures.log_gamma(z)
 
 
 @entry
 def regret(rate: float, n: float) -> float:
-    return bernoulli.regret(rate, n, bernoulli.usual_regret(n))
+    return mixtures.regret(rate, n, mixtures.usual_regret(n))
 
 
 @entry
 def least_regrets(rho: float, log_rho: float, total: float) -> float:
-    return bernoulli.least_regrets(rho, log_rho, total)
+    return mixtures.least_regrets(rho, log_rho, total)
 
 
 @entry
 def rate_evidence(first: float, n: float, second: float, m: float) -> float:
-    return bernoulli.rate_evidence(first, n, second, m)
+    return mixtures.rate_evidence(first, n, second, m)
 
 
 @entry
 def is_rate_apart(first: float, n: float, second: float, m: float, required: float) -> bool:
-    return bernoulli.is_rate_apart(first, n, second, m, required)
+    return mixtures.is_rate_apart(first, n, second, m, required)
 
 
 @entry
@@ -66,32 +66,32 @@ def is_above(ceiling: float, lead: float, first: float, second: float, required:
 
 @entry
 def bet_evidence(growth: Any, first: int, n: float) -> float:
-    return bets.bet_evidence(growth, first, n)
+    return arrays.bet_evidence(growth, first, n)
 
 
 @entry
 def row_e_value(z: float, fall: float) -> float:
-    return normal_mixture.row_e_value(z, fall)
+    return mixtures.row_e_value(z, fall)
 
 
 @entry
 def row_evidence(z: float, penalty: float) -> float:
-    return normal_mixture.row_evidence(z, penalty)
+    return mixtures.row_evidence(z, penalty)
 
 
 @entry
 def one_sided_gain(lead: float, first: float, second: float) -> float:
-    return normal_mixture.one_sided_gain(lead, first, second)
+    return mixtures.one_sided_gain(lead, first, second)
 
 
 @entry
 def is_apart(lead: float, first: float, second: float, required: float) -> bool:
-    return normal_mixture.is_apart(lead, first, second, required)
+    return mixtures.is_apart(lead, first, second, required)
 
 
 @entry
 def least_lead(first: float, second: float, required: float) -> float:
-    return normal_mixture.lead_required(first, second, required)
+    return mixtures.lead_required(first, second, required)
 
 
 def inverse(n: int) -> float:
@@ -151,9 +151,9 @@ def test_the_usual_gain_is_no_more_than_the_gain() -> None:
     for n, m in COUNTS:
         first, second = inverse(n), inverse(m)
         for lead in np.geomspace(1e-3, 1e3, 400):
-            if lead * math.sqrt(min(first, second)) >= normal_mixture._CLEAR * (first + second):
+            if lead * math.sqrt(min(first, second)) >= mixtures._CLEAR * (first + second):
                 gain = math.log(0.25 + 0.75 * math.exp(one_sided_gain(float(lead), first, second)))
-                assert gain >= normal_mixture.USUAL_GAIN
+                assert gain >= mixtures.USUAL_GAIN
                 seen += 1
     assert seen > 500
 
@@ -221,11 +221,7 @@ def test_the_e_value_of_a_pair_has_mean_at_most_1_for_equal_means(n: int, m: int
     def value(lead: float) -> float:
         closed = two_sided(lead, n, m)
         gain = one_sided_gain(lead, a, b) if lead > 0 else -math.inf
-        return (
-            closed + math.log(normal_mixture.TWO_SIDED + normal_mixture.ONE_SIDED * math.exp(gain))
-            if lead > 0
-            else -math.inf
-        )
+        return closed + math.log(mixtures.TWO_SIDED + mixtures.ONE_SIDED * math.exp(gain)) if lead > 0 else -math.inf
 
     def positive(lead: float) -> float:
         return value(lead) if lead > 0 else -math.inf
@@ -290,12 +286,12 @@ def test_bets_have_mean_1_at_the_boundary_and_less_beyond(bound: str, direction:
     problem = pg.Problem({"x": direction}, arms=["a"], noise=pg.Bernoulli(), constraints=[bound])
     space = problem.space()
     for n in (1, 7, 60):
-        for side in (bets.HOLDS, bets.FAILS):
+        for side in (arrays.HOLDS, arrays.FAILS):
             # Null of "holds": the limit is violated or tight; of "fails": it holds.
             counts = np.arange(n + 1)
             values = np.array([wealth(space, side, [1.0] * int(k) + [0.0] * int(n - k)) for k in counts])
             assert stats.binom.pmf(counts, n, r) @ values == pytest.approx(1.0, rel=1e-9)
-            beyond = 0.5 * r if (side == bets.FAILS) == ("<=" in bound) else r + 0.5 * (1 - r)
+            beyond = 0.5 * r if (side == arrays.FAILS) == ("<=" in bound) else r + 0.5 * (1 - r)
             assert stats.binom.pmf(counts, n, beyond) @ values < 1.0
             other = 0.5 * r if beyond > r else r + 0.5 * (1 - r)
             assert stats.binom.pmf(counts, n, other) @ values > 1.0
@@ -308,7 +304,7 @@ def test_bets_on_values_between_have_mean_1_at_the_boundary_too() -> None:
     for middle in (0.0, 0.3, 0.6):
         weights = {-1.0: 1.0 - middle - (1.5 - middle) / 4, 0.0: middle, 3.0: (1.5 - middle) / 4}
         assert sum(value * weight for value, weight in weights.items()) == pytest.approx(0.5)
-        for side in (bets.HOLDS, bets.FAILS):
+        for side in (arrays.HOLDS, arrays.FAILS):
             total = sum(
                 math.prod(weights[x] for x in result) * wealth(space, side, list(result))
                 for result in itertools.product(weights, repeat=3)
@@ -322,7 +318,7 @@ def test_which_rows_are_bet_on() -> None:
         problem = pg.Problem({"x": "max", "y": "max"}, arms=["a"], noise=pg.Bernoulli(), constraints=[bound])
         assert problem.space().bets.first.tolist() == [[-1, -1]]
     problem = pg.Problem({"x": "max"}, arms=["a"], noise=pg.Bounded(0, 1), constraints=["x <= 0.4"])
-    assert problem.space().bets.first.tolist() == [[0, bets.GRID]]
+    assert problem.space().bets.first.tolist() == [[0, arrays.GRID]]
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from paretoguard.evidence.lil import threshold  # compared with the values of the literature in test_evidence
+from paretoguard.evidence.kaufmann_koolen import threshold  # compared with the literature in test_evidence
 from paretoguard.reference.audit import evidence_of
 from paretoguard.reference.certified import RATES, SUMS, Certified, learnt, learnt_along
 from paretoguard.reference.e_values import lead, log_mean, rates

@@ -5,108 +5,59 @@
 Everything else inside the engine may change without notice.
 """
 
-from paretoguard.algorithms.algorithm import Algorithm
-from paretoguard.algorithms.ecape.stopping import Rivals, new_rivals, rule_stops
-from paretoguard.compiler.jit import aside, inner
-from paretoguard.engine.arrays import ProblemArrays
-from paretoguard.engine.dominance import best_lead, least_gain
-from paretoguard.engine.feasibility import eta_of
+from paretoguard.algorithms.algorithm import Algorithm as Algorithm
+from paretoguard.algorithms.stopping import (
+    Rivals as Rivals,
+    RuleMemory as RuleMemory,
+    new_rivals as new_rivals,
+    rule_stops as rule_stops,
+)
+from paretoguard.compiler.jit import aside as aside, inner as inner
+from paretoguard.engine.arrays import ProblemArrays as ProblemArrays
+from paretoguard.engine.means import best_lead as best_lead, eta_of as eta_of, least_gain as least_gain
 from paretoguard.engine.questions import (
-    Moment,
-    answer,
-    below_some,
-    choose,
-    dominated,
-    gap_radius,
-    is_dominated_above,
-    is_steady,
-    lead_radius,
-    moment,
-    most_dominated,
-    most_weight,
-    pair_radius,
-    prepare,
-    radius,
-    ratio_bar,
-    row_radius,
-    select,
-    undominated,
-    undominated_below,
-    weigh,
-    widening,
+    Moment as Moment,
+    answer as answer,
+    below_some as below_some,
+    choose as choose,
+    dominated as dominated,
+    gap_radius as gap_radius,
+    is_dominated_above as is_dominated_above,
+    is_steady as is_steady,
+    lead_radius as lead_radius,
+    moment as moment,
+    most_dominated as most_dominated,
+    most_weight as most_weight,
+    pair_radius as pair_radius,
+    prepare as prepare,
+    radius as radius,
+    ratio_bar as ratio_bar,
+    row_radius as row_radius,
+    select as select,
+    undominated as undominated,
+    undominated_below as undominated_below,
+    weigh as weigh,
+    widening as widening,
 )
 from paretoguard.engine.view import (
-    NOTHING,
-    View,
-    draw_for_decision,
-    is_candidate,
-    is_outside,
-    partition,
-    pulls_so_far,
-    queue_one,
-    queue_two,
-    weight_of,
+    NOTHING as NOTHING,
+    View as View,
+    draw_for_decision as draw_for_decision,
+    is_candidate as is_candidate,
+    is_outside as is_outside,
+    partition as partition,
+    pulls_so_far as pulls_so_far,
+    queue_one as queue_one,
+    queue_two as queue_two,
+    weight_of as weight_of,
 )
-from paretoguard.evidence.kind import Evidence
-from paretoguard.evidence.widths import spread, use_widths
-from paretoguard.numeric import Bytes, Floats, Integers
-from paretoguard.problem.noise import Noise
-from paretoguard.simulation.rewards import reward
-from paretoguard.vocabulary import DOMINATED, INFEASIBLE, OPTIMAL, UNDECIDED
-
-__all__ = [
-    "DOMINATED",
-    "INFEASIBLE",
-    "NOTHING",
-    "OPTIMAL",
-    "UNDECIDED",
-    "Algorithm",
-    "Bytes",
-    "Evidence",
-    "Floats",
-    "Integers",
-    "Moment",
-    "Noise",
-    "ProblemArrays",
-    "Rivals",
-    "View",
-    "answer",
-    "aside",
-    "below_some",
-    "best_lead",
-    "choose",
-    "dominated",
-    "draw_for_decision",
-    "eta_of",
-    "gap_radius",
-    "inner",
-    "is_candidate",
-    "is_dominated_above",
-    "is_outside",
-    "is_steady",
-    "lead_radius",
-    "least_gain",
-    "moment",
-    "most_dominated",
-    "most_weight",
-    "new_rivals",
-    "pair_radius",
-    "partition",
-    "prepare",
-    "pulls_so_far",
-    "queue_one",
-    "queue_two",
-    "radius",
-    "ratio_bar",
-    "reward",
-    "row_radius",
-    "rule_stops",
-    "select",
-    "spread",
-    "undominated",
-    "undominated_below",
-    "use_widths",
-    "weigh",
-    "weight_of",
-    "widening",
-]
+from paretoguard.evidence.kind import Evidence as Evidence, spread as spread, use_widths as use_widths
+from paretoguard.numeric import Bytes as Bytes, Floats as Floats, Integers as Integers
+from paretoguard.problem.noise import Noise as Noise
+from paretoguard.simulation.rewards import reward as reward
+from paretoguard.vocabulary import (
+    DOMINATED as DOMINATED,
+    INFEASIBLE as INFEASIBLE,
+    OPTIMAL as OPTIMAL,
+    UNDECIDED as UNDECIDED,
+)

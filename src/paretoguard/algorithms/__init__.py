@@ -5,11 +5,11 @@ the algorithm remembers, for which `choose` and others are registered (`engine/q
 """
 
 from paretoguard.algorithms.algorithm import Algorithm
-from paretoguard.algorithms.ecape.ecape import ECape
-from paretoguard.algorithms.game.game import Game
+from paretoguard.algorithms.ecape import ECape
+from paretoguard.algorithms.game import Game
 from paretoguard.algorithms.pitfall.pitfall import Pitfall
 from paretoguard.algorithms.racing import Racing
-from paretoguard.algorithms.two_stage.two_stage import TwoStage
+from paretoguard.algorithms.two_stage import TwoStage
 from paretoguard.algorithms.uniform import Uniform
 
 __all__ = ["Algorithm", "ECape", "Game", "Pitfall", "Racing", "TwoStage", "Uniform"]

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from typing import ClassVar, NamedTuple
 
 import numpy as np
-from numpy import int64, uint8
+from numpy import uint8
 
 from paretoguard.algorithms.algorithm import Algorithm
 from paretoguard.compiler.jit import inner
@@ -23,7 +23,7 @@ from paretoguard.engine.arrays import ProblemArrays
 from paretoguard.engine.questions import answer, choose, dominated, select, undominated
 from paretoguard.engine.state import State
 from paretoguard.engine.view import View, weight_of
-from paretoguard.numeric import Bytes, Integers
+from paretoguard.numeric import Bytes, Integers, integers
 from paretoguard.vocabulary import DOMINATED, INFEASIBLE, OPTIMAL, UNDECIDED
 
 
@@ -47,7 +47,7 @@ class Racing(Algorithm):
     def fit(self, problem: ProblemArrays) -> RacingMemory:
         decided, verdict, vouched = (np.full(problem.arms, UNDECIDED, dtype=uint8) for _ in range(3))
         loose = bool(np.any(problem.row_tolerance > 0) or np.any(problem.exact_row_tolerance > 0))
-        return RacingMemory(decided, verdict, vouched, loose, np.zeros(1, dtype=int64))
+        return RacingMemory(decided, verdict, vouched, loose, integers(1))
 
 
 @choose.register(RacingMemory)

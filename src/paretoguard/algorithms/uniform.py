@@ -1,19 +1,17 @@
 """Uniform: round robin with e-cAPE's stopping rule, tested after every pull once every arm has one."""
 
 from dataclasses import dataclass
-from typing import ClassVar, NamedTuple
+from typing import ClassVar
 
 from paretoguard.algorithms.algorithm import Algorithm
-from paretoguard.algorithms.ecape.stopping import Rivals, new_rivals, rule_stops
+from paretoguard.algorithms.stopping import RuleMemory, new_rivals
 from paretoguard.engine.arrays import ProblemArrays
-from paretoguard.engine.questions import choose, select
-from paretoguard.engine.view import NOTHING, View, pulls_so_far, queue_one
+from paretoguard.engine.questions import select
+from paretoguard.engine.view import View, pulls_so_far, queue_one
 
 
-class UniformMemory(NamedTuple):
+class UniformMemory(RuleMemory):
     """Round robin on one problem."""
-
-    rivals: Rivals
 
 
 @dataclass(frozen=True)
@@ -25,11 +23,6 @@ class Uniform(Algorithm):
 
     def fit(self, problem: ProblemArrays) -> UniformMemory:
         return UniformMemory(new_rivals(problem))
-
-
-@choose.register(UniformMemory)
-def _choose(memory: UniformMemory, view: View) -> int:
-    return NOTHING if rule_stops(view, memory.rivals) else select(memory, view)
 
 
 @select.register(UniformMemory)

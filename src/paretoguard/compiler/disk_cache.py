@@ -38,7 +38,7 @@ def note_body(record: type, body: Callable[..., Any]) -> None:
 
 
 def outside_bodies(kinds: Any) -> list[Any]:
-    """What is compiled, from outside the engine, into a kernel for arguments of these numba types."""
+    """Return what is compiled, from outside the engine, into a kernel for arguments of these numba types."""
     found: list[Any] = list(_for_all)
     for record in dict.fromkeys(_records(kinds)):
         if record in _bodies:
@@ -47,14 +47,14 @@ def outside_bodies(kinds: Any) -> list[Any]:
 
 
 def _records(kinds: Any) -> Iterator[type]:
-    """The records among some numba types, also those inside others, with the classes they derive from."""
+    """Yield the records among some numba types, also inside others, with the classes they derive from."""
     for kind in kinds:
         yield from getattr(kind, "instance_class", object).__mro__
         yield from _records(getattr(kind, "types", ()))
 
 
 def cache_folder() -> Path | None:
-    """The folder that holds machine code, or None where nothing can be written."""
+    """Return the folder that holds machine code, or None where nothing can be written."""
     home = os.environ.get("PARETOGUARD_CACHE_DIR")
     if home is None:
         base = os.environ.get("XDG_CACHE_HOME") or os.path.join(os.path.expanduser("~"), ".cache")
@@ -64,7 +64,7 @@ def cache_folder() -> Path | None:
 
 @functools.cache
 def engine_digest() -> str:
-    """Stands for the compiler and the engine's files."""
+    """Return a digest of the compiler and the engine's files."""
     state = hashlib.sha256(f"{numba.__version__} {sys.version}".encode())
     for source in sorted(path for path in _PACKAGE.rglob("*.py") if _room(path) in ROOMS):
         state.update(str(source.relative_to(_PACKAGE)).encode())
@@ -91,7 +91,7 @@ def _prepared(folder: Path) -> Path | None:
 
 
 def _age(path: Path) -> float:
-    """Seconds before now, but for a constant; one that another process has just deleted is the oldest."""
+    """Return the seconds before now, but for a constant; a file that another process has just deleted is the oldest."""
     try:
         return -path.stat().st_mtime
     except OSError:
@@ -134,7 +134,7 @@ class FilePerSignature:
         return self.folder / f"{self.base}.{hashlib.sha256(repr(kind).encode()).hexdigest()[:20]}.{bodies}.nbc"
 
     def load(self, key: Any) -> Any:
-        """What was saved under this key, or None."""
+        """Return what was saved under this key, or None."""
         try:
             stored_key, payload = pickle.loads(self._path(key).read_bytes())
         except Exception:  # missing, cut short or damaged: pickle may raise anything, and compiling again is the answer
@@ -142,7 +142,6 @@ class FilePerSignature:
         return payload if stored_key == key else None
 
     def save(self, key: Any, payload: Any) -> None:
-        """Keep this, unless the disk will not."""
         name, path = None, self._path(key)
         try:
             handle, name = tempfile.mkstemp(dir=self.folder)
@@ -163,7 +162,7 @@ class FilePerSignature:
 
 
 class DiskCache(FunctionCache):  # type: ignore[misc]
-    """numba's cache of one kernel, kept in our way."""
+    """numba's cache of one kernel, kept here."""
 
     _impl_class = _OneLocator
 

@@ -20,13 +20,13 @@ _PLAIN = (type(None), bool, int, float, complex, str, bytes)
 
 
 def is_of_engine(value: Any) -> bool:
-    """Was this function or class written in a module of the engine?"""
+    """True if this function or class was written in a module of the engine."""
     package, _, inside = (getattr(value, "__module__", None) or "").partition(".")
     return package == _PACKAGE and inside.partition(".")[0] in ROOMS
 
 
 def fingerprint(values: Iterable[Any]) -> str:
-    """A digest of some functions, records or constants."""
+    """Return a digest of some functions, records or constants."""
     reader = _Reader()
     for value in values:
         reader.read(value)
@@ -42,7 +42,6 @@ class _Reader:
         self.digest.update("\0".join(map(str, words)).encode() + b"\1")
 
     def read(self, value: Any) -> None:
-        """Take in a value that a function refers to."""
         function = getattr(value, "py_func", value)  # of a numba dispatcher
         if isinstance(value, _PLAIN):
             self.note(type(value).__name__, repr(value))
@@ -88,7 +87,7 @@ class _Reader:
                 self.read_named(function.__globals__[name], names)
 
     def read_named(self, value: Any, names: list[str]) -> None:
-        """A global; of a module, only what the function's code can name in it."""
+        """Read a global; of a module, only what the function's code can name in it."""
         self.read(value)
         if not isinstance(value, ModuleType) or id(value) in self.seen:
             return

@@ -1,4 +1,4 @@
-"""Python looks for garbage every so many new objects: that takes time where they are made by the million, to stay."""
+"""Pause Python's garbage collector while millions of long-lived objects are created."""
 
 import gc
 import threading
@@ -7,7 +7,7 @@ from contextlib import contextmanager
 
 
 class _Inside:
-    """How many are at it, in all threads: the first turns looking off, the last turns it on again if it was."""
+    """Counts nested uses across threads: the first disables collection, the last restores it."""
 
     def __init__(self) -> None:
         self.lock, self.depth, self.was_enabled = threading.Lock(), 0, False
@@ -18,7 +18,6 @@ _inside = _Inside()
 
 @contextmanager
 def without_collecting() -> Iterator[None]:
-    """Look for none meanwhile."""
     with _inside.lock:
         if _inside.depth == 0:
             _inside.was_enabled = gc.isenabled()

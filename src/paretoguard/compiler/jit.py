@@ -1,4 +1,4 @@
-"""How kernels compile: the one place that says so. `kernel_store` keeps their machine code on disk.
+"""How kernels compile: the one place that says so. `disk_cache` keeps their machine code.
 
 Four decorators:
 
@@ -94,20 +94,11 @@ def entry(function: F) -> F:
     kernel = numba.njit(**_OPTIONS)(function)
     if COMPILED:
         _entries.append(kernel)
-        kernel._compile_for_args = _without_collecting(kernel._compile_for_args)
+        # numba makes objects by the million and few cycles: looking for garbage takes a tenth of its time
+        kernel._compile_for_args = without_collecting()(kernel._compile_for_args)
         if cache_folder() is not None:
             kernel._cache = DiskCache(function)
     return cast(F, kernel)
-
-
-def _without_collecting(compile_for: Callable[..., Any]) -> Callable[..., Any]:
-    """numba makes objects by the million and few cycles: looking for garbage takes a tenth of its time."""
-
-    def compile_at_once(*arguments: Any, **named: Any) -> Any:
-        with without_collecting():
-            return compile_for(*arguments, **named)
-
-    return compile_at_once
 
 
 def part(stub: Callable[..., Any]) -> Part:
@@ -150,6 +141,6 @@ def part(stub: Callable[..., Any]) -> Part:
 
 
 def cache_hits() -> tuple[int, int]:
-    """(kernels loaded from disk, kernels compiled) in this process."""
+    """Return how many kernels this process loaded from disk, and how many it compiled."""
     stats = [kernel.stats for kernel in _entries]
     return sum(s.cache_hits.total() for s in stats), sum(s.cache_misses.total() for s in stats)

@@ -25,7 +25,7 @@ class _NoEnvironment:
         return getattr(self._codegen, name)
 
     def set_env(self, env_name: str, env: Any) -> None:
-        """Nothing: its variable is part of the kernel."""
+        """Do nothing: its variable is part of the kernel."""
 
 
 class _InlineLibrary(JITCodeLibrary):  # type: ignore[misc]
@@ -36,7 +36,7 @@ class _InlineLibrary(JITCodeLibrary):  # type: ignore[misc]
         return _NoEnvironment(self._codegen)
 
     def _optimize_functions(self, ll_module: Any) -> None:
-        """As far as makes them short; the rest is left to the kernel."""
+        """Optimise as far as makes functions short; the rest is left to the kernel."""
         if not CHOOSES_PASSES:
             super()._optimize_functions(ll_module)
             return
@@ -70,7 +70,6 @@ class InlineCompiler(CompilerBase):  # type: ignore[misc]
     """numba's compiler, but for the last step."""
 
     def define_pipelines(self) -> list[Any]:
-        """The passes to run."""
         pipeline = DefaultPassBuilder.define_nopython_pipeline(self.state)
         passes = [(_InlineLowering if each is NativeLowering else each, why) for each, why in pipeline.passes]
         pipeline.passes[:] = passes

@@ -23,8 +23,7 @@ from numpy import float64, int64, uint8
 
 from paretoguard.compiler.jit import aside, entry, inner
 from paretoguard.engine.certify import settle
-from paretoguard.engine.engine import Engine
-from paretoguard.engine.outstanding import decided, fill
+from paretoguard.engine.engine import Engine, decided, fill
 from paretoguard.engine.questions import answer
 from paretoguard.engine.state import CLOCK, FRESH, observe
 from paretoguard.engine.view import at_now, refresh

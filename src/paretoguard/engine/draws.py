@@ -4,19 +4,19 @@ The generator is Philox4x32-10 (Salmon, Moraes, Dror, Shaw, SC 2011). Its 32-bit
 constant is an np.uint64, because `word + 1` would silently turn a uint64 into an int64. Since nothing is carried from
 one draw to the next, any number of threads gives the same rewards, and every algorithm of a study sees the same ones.
 
-One draw takes long, as each of its ten rounds waits for the one before; many at once do not. `Ahead` draws some rewards
-of an arm together, in loops that the compiler turns into vector instructions.
+One draw takes long, as each of its ten rounds waits for the one before; many at once do not. Rewards of an arm are
+therefore drawn some at a time (`Ahead`), in loops that the compiler turns into vector instructions.
 """
 
 import math
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy import float64, int64, uint64
+from numpy import float64, uint64
 from numpy.typing import NDArray
 
 from paretoguard.compiler.jit import inner, part
-from paretoguard.numeric import Floats, Integers
+from paretoguard.numeric import Floats, Integers, floats, integers
 
 _MULTIPLY_0, _MULTIPLY_1 = uint64(0xD2511F53), uint64(0xCD9E8D57)
 _WEYL_0, _WEYL_1 = uint64(0x9E3779B9), uint64(0xBB67AE85)
@@ -37,7 +37,7 @@ FEWEST_AHEAD, MOST_AHEAD = 4, 32  # rewards drawn at once: at first few, as some
 def philox(
     c0: uint64, c1: uint64, c2: uint64, c3: uint64, k0: uint64, k1: uint64
 ) -> tuple[uint64, uint64, uint64, uint64]:
-    """Four random 32-bit words from a 128-bit counter and a 64-bit key, all as 32-bit words."""
+    """Return four random 32-bit words from a 128-bit counter and a 64-bit key, all as 32-bit words."""
     for _ in range(_ROUNDS):
         product_0, product_1 = _MULTIPLY_0 * c0, _MULTIPLY_1 * c2
         c0, c1, c2, c3 = (
@@ -52,13 +52,13 @@ def philox(
 
 @inner
 def unit(high: uint64, low: uint64) -> float:
-    """A double in [0, 1) with 53 random bits from two 32-bit words."""
+    """Return a double in [0, 1) with 53 random bits from two 32-bit words."""
     return (float64(high >> _5) * 67108864.0 + float64(low >> _6)) * (1.0 / 9007199254740992.0)
 
 
 @inner
 def uniforms(key: NDArray[uint64], arm: int, n: int, block: int, stream: uint64) -> tuple[float, float]:
-    """Two doubles in [0, 1) for key = (seed, run): block `block` of draw `n` of `arm` in `stream`."""
+    """Return two doubles in [0, 1) for key = (seed, run): block `block` of draw `n` of `arm` in `stream`."""
     count = uint64(n)
     w0, w1, w2, w3 = philox(
         count & _MASK,
@@ -73,7 +73,7 @@ def uniforms(key: NDArray[uint64], arm: int, n: int, block: int, stream: uint64)
 
 @inner
 def normals(u: float, v: float) -> tuple[float, float]:
-    """Two independent standard normal numbers from two uniform ones (Box–Muller)."""
+    """Return two independent standard normal numbers from two uniform ones (Box–Muller)."""
     radius = math.sqrt(-2.0 * math.log(1.0 - u))  # 1 - u has no rounding
     cosine, sine = on_circle(v)
     return radius * cosine, radius * sine
@@ -103,6 +103,21 @@ def on_circle(v: float) -> tuple[float, float]:
     return cosine, sine
 
 
+class Stretch(NamedTuple):
+    """Rewards to draw together: numbers n, n + 1, … (from 0) of an arm, `size` of them."""
+
+    key: NDArray[uint64]
+    arm: int
+    n: int
+    size: int
+
+
+@part
+def draw_some(source: NamedTuple, of: Stretch, columns: Floats) -> None:
+    """Write rewards, in the user's units, beside each other into columns [d, or d + 1 if d is odd; >= size]."""
+    raise TypeError(f"no way to draw rewards is registered for {type(source).__name__}")
+
+
 class Mixed(NamedTuple):
     """A simulated source of rewards, in the user's units: one kind of noise per objective."""
 
@@ -113,40 +128,44 @@ class Mixed(NamedTuple):
     factor: Floats  # [d, d] lower Cholesky factor of the noise correlation; [0, 0] when uncorrelated
 
 
-@part
-def draw(source: NamedTuple, key: NDArray[uint64], arm: int, n: int, row: Floats) -> None:
-    """Fill `row` with reward number n (from 0) of `arm`, in the user's units."""
-    raise TypeError(f"no way to draw rewards is registered for {type(source).__name__}")
-
-
-@draw.register(Mixed)
-def _draw_mixed(source: Mixed, key: NDArray[uint64], arm: int, n: int, row: Floats) -> None:
+@draw_some.register(Mixed)
+def _draw_mixed(source: Mixed, of: Stretch, columns: Floats) -> None:
+    """Take uniform numbers in pairs; a normal number beside another law, on which it must not depend, has its own."""
     d = source.kinds.shape[0]
     for first in range(0, d, 2):
-        u, v = uniforms(key, arm, n, first // 2, REWARDS)
-        row[first] = u
-        paired = first + 1 < d
-        if paired:
-            row[first + 1] = v
+        _draw_uniforms(of, first // 2, columns[first], columns[first + 1])
         here = source.kinds[first] == GAUSSIAN
-        there = paired and source.kinds[first + 1] == GAUSSIAN
-        if here or there:
-            if paired and not (here and there):  # beside another law, on which it must not depend: a block of its own
-                u, v = uniforms(key, arm, n, _MOST_BLOCKS + first // 2, REWARDS)
-            x, y = normals(u, v)
-            if here:
-                row[first] = x
-            if there:
-                row[first + 1] = y
+        there = first + 1 < d and source.kinds[first + 1] == GAUSSIAN
+        if here and (there or first + 1 == d):
+            for k in range(of.size):
+                columns[first, k], columns[first + 1, k] = normals(columns[first, k], columns[first + 1, k])
+        elif here or there:
+            for k in range(of.size):
+                u, v = uniforms(of.key, of.arm, of.n + k, _MOST_BLOCKS + first // 2, REWARDS)
+                x, y = normals(u, v)
+                if here:
+                    columns[first, k] = x
+                else:
+                    columns[first + 1, k] = y
     if source.factor.shape[0] > 0:
-        _correlate(source.factor, source.kinds, row)
+        for k in range(of.size):
+            _correlate(source.factor, source.kinds, columns[:, k])
     for c in range(d):
-        row[c] = _value(source.kinds[c], source.means[arm, c], source.low[c], source.spread[c], row[c])
+        kind, mean, low, spread = source.kinds[c], source.means[of.arm, c], source.low[c], source.spread[c]
+        for k in range(of.size):
+            columns[c, k] = _value(kind, mean, low, spread, columns[c, k])
+
+
+@inner
+def _draw_uniforms(of: Stretch, block: int, left: Floats, right: Floats) -> None:
+    """Write `uniforms` of every draw: nothing else is in this loop, so that it can be one of vectors."""
+    for k in range(of.size):
+        left[k], right[k] = uniforms(of.key, of.arm, of.n + k, block, REWARDS)
 
 
 @inner
 def _value(kind: int, mean: float, low: float, spread: float, drawn: float) -> float:
-    """What an objective makes of its standard normal or uniform number."""
+    """Return what an objective makes of its standard normal or uniform number."""
     if kind == BERNOULLI:
         return 1.0 if drawn < mean else 0.0
     if kind == GAUSSIAN:
@@ -168,76 +187,8 @@ def _correlate(factor: Floats, kinds: Integers, row: Floats) -> None:
             row[c] = total
 
 
-@part
-def draw_some(
-    source: NamedTuple,
-    key: NDArray[uint64],
-    arm: int,
-    n: int,
-    size: int,
-    columns: Floats,
-    row: Floats,
-) -> None:
-    """Rewards n, n + 1, … of `arm`, `size` of them, beside each other in columns [>= d, >= size].
-
-    By default they are drawn one by one into `row`, which is free to use.
-    """
-    raise TypeError(f"no way to draw rewards is registered for {type(source).__name__}")
-
-
-@draw_some.register(object)
-def _one_by_one(
-    source: NamedTuple,
-    key: NDArray[uint64],
-    arm: int,
-    n: int,
-    size: int,
-    columns: Floats,
-    row: Floats,
-) -> None:
-    for k in range(size):
-        draw(source, key, arm, n + k, row)
-        for c in range(row.shape[0]):
-            columns[c, k] = row[c]
-
-
-@draw_some.register(Mixed)
-def _some_mixed(source: Mixed, key: NDArray[uint64], arm: int, n: int, size: int, columns: Floats, row: Floats) -> None:
-    """Step by step as in `_draw_mixed`, each step for all rewards."""
-    d = source.kinds.shape[0]
-    for first in range(0, d, 2):
-        _some_uniforms(key, arm, n, size, first // 2, columns[first], columns[first + 1])
-        here = source.kinds[first] == GAUSSIAN
-        there = first + 1 < d and source.kinds[first + 1] == GAUSSIAN
-        if here and (there or first + 1 == d):
-            for k in range(size):
-                columns[first, k], columns[first + 1, k] = normals(columns[first, k], columns[first + 1, k])
-        elif here or there:
-            for k in range(size):
-                u, v = uniforms(key, arm, n + k, _MOST_BLOCKS + first // 2, REWARDS)
-                x, y = normals(u, v)
-                if here:
-                    columns[first, k] = x
-                else:
-                    columns[first + 1, k] = y
-    if source.factor.shape[0] > 0:
-        for k in range(size):
-            _correlate(source.factor, source.kinds, columns[:, k])
-    for c in range(d):
-        kind, mean, low, spread = source.kinds[c], source.means[arm, c], source.low[c], source.spread[c]
-        for k in range(size):
-            columns[c, k] = _value(kind, mean, low, spread, columns[c, k])
-
-
-@inner
-def _some_uniforms(key: NDArray[uint64], arm: int, n: int, size: int, block: int, left: Floats, right: Floats) -> None:
-    """`uniforms` of draws n, n + 1, …: nothing else is in this loop, so that it can be one of vectors."""
-    for k in range(size):
-        left[k], right[k] = uniforms(key, arm, n + k, block, REWARDS)
-
-
 class Ahead(NamedTuple):
-    """The rewards of `base`, drawn some at a time and kept until asked for: the same, sooner."""
+    """The rewards of `base`, drawn some at a time and kept until asked for."""
 
     base: Any
     columns: Floats  # [K, d or d + 1, MOST_AHEAD] an even number, as uniform numbers come in pairs
@@ -248,12 +199,13 @@ class Ahead(NamedTuple):
 
 def drawn_ahead(base: NamedTuple, arms: int, objectives: int) -> Ahead:
     """Draw ahead from `base`. For one thread: what is kept changes as rewards are asked for."""
-    columns = np.zeros((arms, objectives + objectives % 2, MOST_AHEAD))
-    return Ahead(base, columns, np.zeros(arms, int64), np.zeros(arms, int64), np.zeros((arms, 2), uint64))
+    columns = floats(arms, objectives + objectives % 2, MOST_AHEAD)
+    return Ahead(base, columns, integers(arms), integers(arms), np.zeros((arms, 2), uint64))
 
 
-@draw.register(Ahead)
-def _draw_ahead(source: Ahead, key: NDArray[uint64], arm: int, n: int, row: Floats) -> None:
+@inner
+def draw(source: Ahead, key: NDArray[uint64], arm: int, n: int, row: Floats) -> None:
+    """Fill `row` with reward number n (from 0) of `arm`, in the user's units."""
     place = n - source.first[arm]
     is_same_run = source.key[arm, 0] == key[0] and source.key[arm, 1] == key[1]
     if not (is_same_run and 0 <= place < source.size[arm]):
@@ -261,11 +213,11 @@ def _draw_ahead(source: Ahead, key: NDArray[uint64], arm: int, n: int, row: Floa
         source.key[arm, 0], source.key[arm, 1] = key[0], key[1]
         source.first[arm] = n
         source.size[arm] = min(n + FEWEST_AHEAD, MOST_AHEAD)
-        draw_some(source.base, key, arm, n, source.size[arm], source.columns[arm], row)
+        draw_some(source.base, Stretch(key, arm, n, source.size[arm]), source.columns[arm])
     for c in range(row.shape[0]):
         row[c] = source.columns[arm, c, place]
 
 
 def key(seed: int, run: int) -> NDArray[uint64]:
-    """The key of one run: [2] = (seed, run)."""
+    """Return the key of one run: [2] = (seed, run)."""
     return np.array([seed, run], dtype=uint64)

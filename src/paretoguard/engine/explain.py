@@ -5,8 +5,7 @@ from typing import NamedTuple
 
 from paretoguard.compiler.jit import entry, inner
 from paretoguard.engine.certify import some_above
-from paretoguard.engine.dominance import least_gain
-from paretoguard.engine.feasibility import eta_of
+from paretoguard.engine.means import eta_of, least_gain
 from paretoguard.engine.questions import (
     dominated,
     gap_radius,
@@ -175,7 +174,7 @@ def progress(view: View, answer: Bytes, found: Floats) -> None:
 
 @inner
 def _sided(view: View, i: int, side: int) -> float:
-    """Evidence over required that i is on this side of P: 1 inside, 0 outside."""
+    """Return the evidence over what is required that i is on this side of P: 1 inside, 0 outside."""
     now = view.now
     if view.state.inside[i] != side:
         return 0.0
@@ -208,7 +207,7 @@ def _unbeaten(view: View, answer: Bytes, i: int) -> float:
 
 @inner
 def _squared(value: float, width: float) -> float:
-    """The square of (value + width) / width; never on the wrong side of 1 by rounding."""
+    """Return ((value + width) / width)^2; never on the wrong side of 1 by rounding."""
     lead = value + width
     if value >= 0.0:
         return max(1.0, (lead / width) * (lead / width)) if width > 0.0 else math.inf

@@ -1,26 +1,23 @@
-"""The only simulation loop, and the kernels that Python calls.
+"""The only simulation loop, and its steps one by one, for traces, laws and tests.
 
-Live use calls `observe_result`, `decide_next` or `fill_next`, `answer_now` and `settle_now`, one result at a time;
-simulation calls `advance`, which runs the same functions for whole runs. `advance` returns after about `steps` samples
-and goes on where it was when called again: progress, Ctrl-C and threads live between calls.
+`advance` returns after about `steps` samples and goes on from there when called again: progress, Ctrl-C and threads
+live between calls. Live use runs the same functions (`asktell`).
 """
 
 from typing import NamedTuple
 
-import numpy as np
-from numpy import int64, uint8, uint64
+from numpy import uint64
 from numpy.typing import NDArray
 
 from paretoguard.compiler.jit import entry, inner
 from paretoguard.engine.arrays import ProblemArrays
 from paretoguard.engine.certify import settle
-from paretoguard.engine.draws import draw
-from paretoguard.engine.engine import Engine, rewind
-from paretoguard.engine.outstanding import Pace, decide, fill, plan_pulls
+from paretoguard.engine.draws import Ahead, draw
+from paretoguard.engine.engine import Engine, Pace, decide, plan_pulls, rewind
 from paretoguard.engine.questions import answer
 from paretoguard.engine.state import CLOCK, FRESH, State, observe
 from paretoguard.engine.view import View, at_now, refresh
-from paretoguard.numeric import Bytes, Floats, Integers
+from paretoguard.numeric import Bytes, Floats, Integers, flags, integers
 
 ANSWERED, BUDGET = 1, 2  # places in vocabulary.STOP_REASONS
 FAULT = 3  # a run was stopped by a decision that names no arms
@@ -29,7 +26,7 @@ NO_BUDGET = 2**62
 
 
 class Outcomes(NamedTuple):
-    """Where the results of R runs go."""
+    """The results of R runs."""
 
     cursor: Integers  # [2] the run at work (row), and whether it has begun
     runs: NDArray[uint64]  # [R] run numbers: with the seed, the key of their rewards
@@ -41,24 +38,16 @@ class Outcomes(NamedTuple):
 
 
 def new_outcomes(runs: NDArray[uint64], arms: int) -> Outcomes:
-    """Return room for the given runs."""
     R = len(runs)
-    return Outcomes(
-        np.zeros(2, dtype=int64),
-        runs.astype(uint64),
-        np.zeros(R, dtype=int64),
-        np.zeros(R, dtype=uint8),
-        np.zeros((R, arms), dtype=int64),
-        np.zeros((R, arms), dtype=uint8),
-        np.zeros(arms, dtype=int64),
-    )
+    pulls, statuses = integers(R, arms), flags(R, arms)
+    return Outcomes(integers(2), runs.astype(uint64), integers(R), flags(R), pulls, statuses, integers(arms))
 
 
 @entry
-def advance(engine: Engine, source: NamedTuple, outcomes: Outcomes, steps: int, budget: int, pace: Pace) -> int:
+def advance(engine: Engine, source: Ahead, outcomes: Outcomes, steps: int, budget: int, pace: Pace) -> int:
     """Simulate about `steps` more samples; return how many were taken: 0 where every run has stopped.
 
-    `pace` says how many arms are pulled before the next decision (`outstanding.cohort`).
+    `pace` says how many arms are pulled before the next decision (`cohort`).
     """
     taken = 0
     cursor, state = outcomes.cursor, engine.seen.state
@@ -86,7 +75,7 @@ def advance(engine: Engine, source: NamedTuple, outcomes: Outcomes, steps: int, 
 
 
 @inner
-def _pull_until(engine: Engine, source: NamedTuple, steps: int, budget: int, pace: Pace) -> int:
+def _pull_until(engine: Engine, source: Ahead, steps: int, budget: int, pace: Pace) -> int:
     """Decide and pull until the run stops (how: ANSWERED, BUDGET or FAULT) or `steps` samples are taken (0)."""
     problem, state = engine.seen.problem, engine.seen.state
     end = state.tally[CLOCK] + steps
@@ -143,12 +132,6 @@ def decide_next(engine: Engine) -> int:
 
 
 @entry
-def fill_next(engine: Engine, batch: Integers, wanted: int) -> int:
-    """Choose `wanted` more arms on top of those pending, and count them as pending (0: answered; FAULTY: no arms)."""
-    return int(fill(engine, batch, wanted))
-
-
-@entry
 def answer_now(engine: Engine, statuses: Bytes) -> None:
     """Write each arm's status once `decide_next` has returned 0."""
     answer(engine.memory, at_now(engine.seen), statuses)
@@ -161,6 +144,6 @@ def settle_now(view: View, statuses: Bytes, via: Integers) -> None:
 
 
 @entry
-def draw_reward(source: NamedTuple, key: NDArray[uint64], arm: int, n: int, row: Floats) -> None:
+def draw_reward(source: Ahead, key: NDArray[uint64], arm: int, n: int, row: Floats) -> None:
     """Fill `row` with reward number n of `arm`, in the user's units."""
     draw(source, key, arm, n, row)

@@ -29,7 +29,7 @@ _ROUNDING = 1e-14  # relative; more than it can move one M^-(i,j)
 
 
 class Moment(NamedTuple):
-    """What depends on time alone, worked out once a decision."""
+    """Thresholds that depend on time alone, worked out once a decision."""
 
     scale: float  # widths are scale * (a function of the counts)
     bar: float  # what a feasibility weight must reach
@@ -48,9 +48,7 @@ def prepare(evidence: NamedTuple, state: "State", i: int) -> None:
     """Keep what other answers need of arm i; asked when its count changes, also to 0. By default, keep nothing."""
 
 
-@prepare.register(object)
-def _keep_nothing(evidence: NamedTuple, state: "State", i: int) -> None:
-    return None
+prepare.register(object, lambda evidence, state, i: None)
 
 
 # --- of evidence: one arm --------------------------------------------------------------------------------------------
@@ -69,9 +67,7 @@ def most_weight(view: "View", i: int) -> float:
     """
 
 
-@most_weight.register(object)
-def _any_weight(view: "View", i: int) -> float:
-    return math.inf
+most_weight.register(object, lambda view, i: math.inf)
 
 
 @part
@@ -102,9 +98,7 @@ def most_dominated(view: "View", i: int, j: int) -> float:
     """Return no less than m^-(i,j), cheaply. By default +inf."""
 
 
-@most_dominated.register(object)
-def _anything(view: "View", i: int, j: int) -> float:
-    return math.inf
+most_dominated.register(object, lambda view, i, j: math.inf)
 
 
 @part
@@ -112,9 +106,7 @@ def is_dominated_above(view: "View", i: int, j: int, floor: float) -> bool:
     """True only if m^-(i,j) is above a negative `floor`, seen cheaply; False where in doubt, and by default."""
 
 
-@is_dominated_above.register(object)
-def _in_doubt(view: "View", i: int, j: int, floor: float) -> bool:
-    return False
+is_dominated_above.register(object, lambda view, i, j, floor: False)
 
 
 @part
@@ -122,9 +114,7 @@ def undominated_below(view: "View", i: int, j: int, ceiling: float) -> float:
     """Return M^-(i,j) where it is at most `ceiling`; else anything above that. By default, M^-(i,j)."""
 
 
-@undominated_below.register(object)
-def _in_any_case(view: "View", i: int, j: int, ceiling: float) -> float:
-    return undominated(view, i, j)
+undominated_below.register(object, lambda view, i, j, ceiling: undominated(view, i, j))
 
 
 @part
@@ -135,9 +125,7 @@ def below_some(view: "View", i: int, members: Bytes) -> bool:
     """
 
 
-@below_some.register(object)
-def _one_at_a_time(view: "View", i: int, members: Bytes) -> bool:
-    return False
+below_some.register(object, lambda view, i, members: False)
 
 
 @part
@@ -148,9 +136,7 @@ def ratio_bar(view: "View") -> float:
     """
 
 
-@ratio_bar.register(object)
-def _one_by_one(view: "View") -> float:
-    return math.inf
+ratio_bar.register(object, lambda view: math.inf)
 
 
 @part
@@ -163,9 +149,7 @@ def gap_radius(view: "View", i: int, j: int, c: int) -> float:
     """Return the half-width of the confidence interval of a difference in coordinate c. By default, pair_radius."""
 
 
-@gap_radius.register(object)
-def _as_certain(view: "View", i: int, j: int, c: int) -> float:
-    return pair_radius(view, i, j)
+gap_radius.register(object, lambda view, i, j, c: pair_radius(view, i, j))
 
 
 @part
@@ -173,9 +157,7 @@ def lead_radius(view: "View", i: int, j: int) -> float:
     """Return pair_radius where the coordinate is the one in which i leads most. By default, the same."""
 
 
-@lead_radius.register(object)
-def _as_any_pair(view: "View", i: int, j: int) -> float:
-    return pair_radius(view, i, j)
+lead_radius.register(object, lambda view, i, j: pair_radius(view, i, j))
 
 
 # --- of evidence: time -----------------------------------------------------------------------------------------------
@@ -186,9 +168,7 @@ def is_steady(view: "View") -> bool:
     """True if time changes nothing: neither m^- and M^- of two arms, nor what a weight must reach. By default False."""
 
 
-@is_steady.register(object)
-def _depends_on_time(view: "View") -> bool:
-    return False
+is_steady.register(object, lambda view: False)
 
 
 @part
@@ -225,9 +205,7 @@ def select(memory: NamedTuple, view: "View") -> int:
     """
 
 
-@select.register(object)
-def _as_chosen(memory: NamedTuple, view: "View") -> int:
-    return int(choose(memory, view))
+select.register(object, lambda memory, view: int(choose(memory, view)))
 
 
 @part

@@ -7,14 +7,13 @@ import math
 from typing import NamedTuple
 
 import numpy as np
-from numpy import int64, uint8, uint64
+from numpy import int64, uint64
 from numpy.typing import NDArray
 
 from paretoguard.compiler.jit import inner
-from paretoguard.engine.arrays import ProblemArrays
-from paretoguard.engine.bets import GRID
+from paretoguard.engine.arrays import GRID, ProblemArrays
 from paretoguard.geometry.active_set import Workspace, workspace
-from paretoguard.numeric import Bytes, Floats, Integers
+from paretoguard.numeric import Bytes, Floats, Integers, flags, floats, integers
 
 LEAST_STAKE, MOST_STAKE = 1e-100, 1e100  # outside, a logarithm is banked
 CLOCK, FRESH, BUILT, UNSEEN = 0, 1, 2, 3  # entries of State.tally
@@ -36,7 +35,7 @@ class State(NamedTuple):
     root: Floats  # [K] 1 / sqrt(N_i)
     stamp: Integers  # [K] goes up when an arm has a new result, and when a pending one counts or no longer does
     inside: Bytes  # [K] 1 for the empirically feasible arms F_t
-    lazy_eta: Floats  # [K] distance to the boundary of P; NaN: not worked out yet (`border.eta_of`)
+    lazy_eta: Floats  # [K] distance to the boundary of P; NaN: not worked out yet (`eta_of`)
     weight: Floats  # [K] the part of gamma_i that does not change with time; nan: see `weight_of`
     most_weight: Floats  # [K] for i outside P: no less than its weight, known before it
     witness: Integers  # [K] for i in F_t: an arm of F_t that dominates i, or -1
@@ -54,20 +53,9 @@ class State(NamedTuple):
 
 
 def new_state(problem: ProblemArrays, key: NDArray[uint64]) -> State:
-    """Return a state without results."""
     K, d = problem.arms, problem.objectives
     rows, bets = problem.region.A.shape[0], problem.bets.slope.shape[0]
     learnt = problem.noisy if problem.learnt.any() else 0
-
-    def floats(*shape: int) -> Floats:
-        return np.zeros(shape)
-
-    def integers(size: int) -> Integers:
-        return np.zeros(size, dtype=int64)
-
-    def flags() -> Bytes:
-        return np.zeros(K, dtype=uint8)
-
     return State(
         tally=np.array([0, 0, 0, K], dtype=int64),
         key=key.astype(uint64),
@@ -81,21 +69,21 @@ def new_state(problem: ProblemArrays, key: NDArray[uint64]) -> State:
         inverse=np.full(K, math.inf),
         root=np.full(K, math.inf),
         stamp=integers(K),
-        inside=flags(),
+        inside=flags(K),
         lazy_eta=floats(K),
         weight=np.full(K, -math.inf),
         most_weight=np.full(K, -math.inf),
         witness=np.full(K, -1, dtype=int64),
-        optimal=flags(),
+        optimal=flags(K),
         fresh=integers(K),
-        is_fresh=flags(),
+        is_fresh=flags(K),
         queue=integers(max(K, 2)),
         pending=integers(K),
         row=floats(d),
         away=floats(problem.noisy),
         rhs=floats(rows),
-        mark=flags(),
-        group=flags(),
+        mark=flags(K),
+        group=flags(K),
         work=workspace(rows, problem.noisy),
     )
 

@@ -9,11 +9,9 @@ import math
 from typing import Any, NamedTuple
 
 from paretoguard.compiler.jit import inner
-from paretoguard.engine.arrays import ProblemArrays
-from paretoguard.engine.bets import FAILS, GRID, HOLDS
-from paretoguard.engine.dominance import rebuild_front, update_front
+from paretoguard.engine.arrays import FAILS, GRID, HOLDS, ProblemArrays
 from paretoguard.engine.draws import DECISIONS, uniforms
-from paretoguard.engine.feasibility import locate
+from paretoguard.engine.means import locate, rebuild_front, update_front
 from paretoguard.engine.questions import answer, is_steady, moment, most_weight, prepare, weigh
 from paretoguard.engine.state import BUILT, CLOCK, FRESH, UNSEEN, State
 from paretoguard.numeric import Bytes
@@ -61,7 +59,7 @@ def refresh(view: View) -> None:
 
 @inner
 def _compound(problem: ProblemArrays, state: State, arm: int) -> None:
-    """Work out what each bet on the side of P where `arm` is has grown by, for each result."""
+    """Work out, for each result, the log growth of each bet on the side of P where `arm` is."""
     side = HOLDS if state.inside[arm] == 1 else FAILS
     for row in range(problem.bets.first.shape[0]):
         first = problem.bets.first[row, side]
@@ -128,9 +126,7 @@ def partition(view: View, statuses: Bytes) -> None:
             statuses[i] = INFEASIBLE
 
 
-@answer.register(object)
-def _as_the_means_say(memory: NamedTuple, view: View, statuses: Bytes) -> None:
-    partition(view, statuses)
+answer.register(object, lambda memory, view, statuses: partition(view, statuses))
 
 
 @inner

@@ -18,19 +18,19 @@ CANCELLED = 1e-14  # … and along a row, below this share of the variances that
 
 @inner
 def too_early(n: int) -> float:
-    """Evidence about an arm with n results, fewer than LEAST_PULLS: the fewer, the more urgent."""
+    """Return the evidence about an arm with n < LEAST_PULLS results: the fewer, the more urgent."""
     return -1e30 / (1.0 + n)
 
 
 @inner
 def pair_too_early(n: int, m: int) -> float:
-    """Evidence about a pair one of which has too few results: of equals, the pair whose other arm has the fewest."""
+    """Return the evidence about a pair with too few results; of equals, most urgent is the fewest in the other arm."""
     return too_early(min(n, m)) - 1e20 / (1.0 + max(n, m))
 
 
 @inner
 def variance(problem: ProblemArrays, state: State, i: int, c: int) -> float:
-    """Of coordinate c of arm i, in engine units; +inf while nothing is known of it."""
+    """Return the variance of coordinate c of arm i, in engine units; +inf while nothing is known of it."""
     if state.covariance.shape[1] == 0 or problem.learnt[c] == 0:
         return 1.0
     found = state.covariance[i, c, c]
@@ -40,7 +40,7 @@ def variance(problem: ProblemArrays, state: State, i: int, c: int) -> float:
 
 @inner
 def row_scale(problem: ProblemArrays, state: State, i: int, row: int) -> float:
-    """Standard deviation along a noisy row of the constraints."""
+    """Return the standard deviation along a noisy row of the constraints; +inf while nothing is known of it."""
     if state.covariance.shape[1] == 0 or problem.row_learnt[row] == 0:
         return float(problem.row_sigma[row])
     A = problem.region.A

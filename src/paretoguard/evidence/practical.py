@@ -13,8 +13,7 @@ import numpy as np
 from paretoguard.engine.arrays import ProblemArrays
 from paretoguard.engine.questions import Moment, moment, ratio_bar
 from paretoguard.engine.view import View
-from paretoguard.evidence.kind import Evidence
-from paretoguard.evidence.widths import spread, use_widths
+from paretoguard.evidence.kind import Evidence, spread, use_widths
 from paretoguard.numeric import Floats
 
 KEPT = 2**18  # thresholds; memory is taken only as far as they are asked for
@@ -50,17 +49,12 @@ def _moment(evidence: PracticalLevels, t: int) -> Moment:
     return Moment(math.sqrt(2.0 * level), level)
 
 
-@spread.register(PracticalLevels)
-def _spread(view: View, i: int, j: int) -> float:
-    state = view.state
-    return math.sqrt(state.inverse[i] + state.inverse[j])
-
-
 @ratio_bar.register(PracticalLevels)
 def _ratio_bar(view: View) -> float:
-    """Where objectives are independent, squared distances may be added up over them."""
+    """Add up squares over objectives that are independent."""
     problem = view.problem
     return view.now.bar if problem.independent or problem.noisy < 2 else math.inf
 
 
+spread.register(PracticalLevels, lambda view, i, j: math.sqrt(view.state.inverse[i] + view.state.inverse[j]))
 use_widths(PracticalLevels)

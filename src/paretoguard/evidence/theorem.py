@@ -1,8 +1,12 @@
-"""`theorem`: the thresholds under which the paper's Theorem proves e-cAPE delta-correct (finite-sample guarantee).
+"""`theorem` and `hanson-wright`: thresholds that prove e-cAPE delta-correct (finite-sample guarantee).
 
-f(t) = log(4 k1 K d t^alpha / delta), g(t) = 4 log(4 k1 K 5^d t^alpha / delta), w_ij = beta_i + beta_j with
-beta_i = sqrt(2 f / N_i), alpha = 2.01 and k1 = 1 + 1/(alpha - 1) + 1e-9. The Theorem asks for any alpha > 2 and
-k1 > 1 + 1/(alpha - 1): the smallest that still leave room are taken. sigma_u follows the declared dependence.
+- `theorem`, the paper's Theorem: f(t) = log(4 k1 K d t^alpha / delta), g(t) = 4 log(4 k1 K 5^d t^alpha / delta),
+  w_ij = beta_i + beta_j with beta_i = sqrt(2 f / N_i), alpha = 2.01 and k1 = 1 + 1/(alpha - 1) + 1e-9. The Theorem asks
+  for any alpha > 2 and k1 > 1 + 1/(alpha - 1): the smallest that still leave room are taken. sigma_u follows the
+  declared dependence.
+- `hanson-wright`, with a sharper ball for Gaussian noise of known covariance. Pairs as above. Constraints: sigma_u^2 =
+  lambda_max(R) and g = (sqrt(tr R/lambda_max) + sqrt(2 x))^2/2 with x = log(2 k1 K t^alpha/delta), where R is the
+  correlation of the objectives: no factor 5^d, and no factor 4.
 """
 
 import math
@@ -11,9 +15,8 @@ from typing import ClassVar, NamedTuple
 
 from paretoguard.engine.arrays import ProblemArrays
 from paretoguard.engine.questions import Moment, moment
-from paretoguard.engine.view import View
-from paretoguard.evidence.kind import Evidence
-from paretoguard.evidence.widths import spread, use_widths
+from paretoguard.errors import SettingsError
+from paretoguard.evidence.kind import Evidence, spread, use_widths
 
 ALPHA = 2.01
 K1 = 1.0 + 1.0 / (ALPHA - 1.0) + 1e-9
@@ -43,6 +46,30 @@ class Theorem(Evidence):
         return TheoremLevels(base + math.log(d), base + d * math.log(5.0), 0.0, problem.sigma_u)
 
 
+@dataclass(frozen=True)
+class HansonWright(Evidence):
+    """The paper's thresholds for Gaussian noise of known covariance (finite-sample guarantee)."""
+
+    name: ClassVar[str] = "hanson-wright"
+    guarantee: ClassVar[str] = "finite-sample"
+    any_order: ClassVar[bool] = True  # each arm is bounded apart from the others
+    basis: ClassVar[str] = "the paper's Theorem, with the norm of a Gaussian vector of known covariance"
+
+    def fit(self, delta: float, problem: ProblemArrays) -> TheoremLevels:
+        if not problem.gaussian:
+            raise SettingsError(
+                "evidence 'hanson-wright' is for Gaussian noise of known covariance: declare every noisy objective "
+                "Gaussian, and dependence 'independent' or a covariance; or use 'certified'"
+            )
+        K, d = problem.arms, max(problem.noisy, 1)
+        return TheoremLevels(
+            math.log(4.0 * K1 * K * d / delta),
+            math.log(2.0 * K1 * K / delta),
+            math.sqrt(d) / problem.sigma_u,
+            problem.sigma_u,
+        )
+
+
 @moment.register(TheoremLevels)
 def _moment(evidence: TheoremLevels, t: int) -> Moment:
     growth = ALPHA * math.log(max(t, 1))
@@ -53,10 +80,5 @@ def _moment(evidence: TheoremLevels, t: int) -> Moment:
     return Moment(scale, 0.5 * reach * reach)
 
 
-@spread.register(TheoremLevels)
-def _spread(view: View, i: int, j: int) -> float:
-    state = view.state
-    return state.root[i] + state.root[j]
-
-
+spread.register(TheoremLevels, lambda view, i, j: view.state.root[i] + view.state.root[j])
 use_widths(TheoremLevels)

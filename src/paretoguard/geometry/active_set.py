@@ -12,11 +12,11 @@ import math
 from typing import NamedTuple
 
 import numpy as np
-from numpy import bool_, int64
+from numpy import bool_
 from numpy.typing import NDArray
 
 from paretoguard.compiler.jit import aside, inner
-from paretoguard.numeric import Floats, Integers
+from paretoguard.numeric import Floats, Integers, floats, integers
 
 EPSILON = 2.0**-52
 ROUNDING = 32 * EPSILON  # what a row of unit norm may be off by in its sums; differences below it are not believed
@@ -39,26 +39,25 @@ class Workspace(NamedTuple):
 
 
 def workspace(m: int, d: int) -> Workspace:
-    """Memory for `outside` on m rows in d coordinates."""
     place = d + 1
     return Workspace(
-        point=np.zeros(d),
-        multipliers=np.zeros(m),
-        slack=np.zeros(m),
-        shift=np.zeros(d),
-        rows=np.zeros(place, int64),
+        point=floats(d),
+        multipliers=floats(m),
+        slack=floats(m),
+        shift=floats(d),
+        rows=integers(place),
         is_held=np.zeros(m, bool_),
-        basis=np.zeros((place, d)),
-        triangle=np.zeros((place, place)),
-        along=np.zeros(place),
-        weights=np.zeros(place),
-        push=np.zeros(place),
+        basis=floats(place, d),
+        triangle=floats(place, place),
+        along=floats(place),
+        weights=floats(place),
+        push=floats(place),
     )
 
 
 @inner
 def declare_empty(work: Workspace) -> None:
-    """No point, and no multipliers yet that would prove it."""
+    """Write that there is no point, and no multipliers yet that would prove it."""
     for c in range(work.point.shape[0]):
         work.point[c] = math.nan
     for row in range(work.multipliers.shape[0]):
@@ -109,7 +108,7 @@ def beyond_rows(A: Floats, rhs: Floats, x: Floats, work: Workspace) -> float:
 
 @inner
 def _measure_slack(A: Floats, rhs: Floats, x: Floats, work: Workspace) -> int:
-    """Fill work.slack, hold no row, and give the row with the least slack, or -1 if none is negative."""
+    """Fill work.slack, hold no row, and return the row with the least slack, or -1 if none is negative."""
     m, d = A.shape
     worst, least = -1, 0.0
     for row in range(m):
@@ -125,7 +124,7 @@ def _measure_slack(A: Floats, rhs: Floats, x: Floats, work: Workspace) -> int:
 
 @inner
 def _most_violated(A: Floats, distance: float, work: Workspace) -> int:
-    """The row not held that x + shift violates most, and by more than rounding; -1 if there is none."""
+    """Return the row not held that x + shift violates most, and by more than rounding; -1 if there is none."""
     m, d = A.shape
     worst, most = -1, 0.0
     for row in range(m):
@@ -195,7 +194,7 @@ def _back_substitute(held: int, work: Workspace) -> float:
 
 @inner
 def _first_to_leave(held: int, full_step: float, noise: float, work: Workspace) -> int:
-    """The held row whose weight, weights - t push, is the first to reach 0 before t = full_step; -1 if none does."""
+    """Return the held row whose weight, weights - t push, first reaches 0 before t = full_step; -1 if none does."""
     leaving, step = -1, full_step
     floor = noise if full_step == math.inf else 0.0
     for i in range(held):
@@ -206,7 +205,7 @@ def _first_to_leave(held: int, full_step: float, noise: float, work: Workspace) 
 
 @inner
 def _move(held: int, work: Workspace) -> float:
-    """Accept the row just appended: go to the point nearest to x on all rows held; its distance."""
+    """Accept the row just appended: go to the point nearest to x on all rows held; return its distance."""
     work.is_held[work.rows[held - 1]] = True
     for c in range(work.shift.shape[0]):
         work.shift[c] = 0.0

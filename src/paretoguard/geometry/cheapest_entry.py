@@ -10,16 +10,22 @@ found so far; for each, a convex problem is solved exactly.
 import math
 from typing import NamedTuple
 
-import numpy as np
-from numpy import int64
-
 from paretoguard.compiler.jit import aside, inner
 from paretoguard.geometry.active_set import Workspace, beyond_rows, workspace
 from paretoguard.geometry.polyhedron import BOX, FREE, Polyhedron
-from paretoguard.numeric import Bytes, Floats, Integers
+from paretoguard.numeric import Bytes, Floats, Integers, floats, integers
 
 LEAST_WEIGHT = 1e-13  # of the largest; an arm of no weight counts as much where a problem would not have one solution
 STEPS = 100
+
+
+class Entrant(NamedTuple):
+    """Arm i is to enter P: {x : A x <= b}, or all of space."""
+
+    region: Polyhedron  # P
+    means: Floats  # [K, d]
+    w: Floats  # [K] weights of the arms, >= 0
+    i: int
 
 
 class Walk(NamedTuple):
@@ -46,15 +52,7 @@ class Walk(NamedTuple):
 
 
 def walk_memory(arms: int, objectives: int, rows: int) -> Walk:
-    """Memory for `enter`."""
     K, d = arms, objectives
-
-    def floats(*shape: int) -> Floats:
-        return np.zeros(shape)
-
-    def integers(*shape: int) -> Integers:
-        return np.zeros(shape, dtype=int64)
-
     return Walk(
         members=integers(K),
         order=integers(d, K),
@@ -106,21 +104,22 @@ def prepare_walk(region: Polyhedron, means: Floats, optimal: Bytes, walk: Walk) 
 
 @inner
 def _is_box(region: Polyhedron) -> bool:
-    """Does every row limit one objective?"""
+    """True if every row limits one objective."""
     return bool(region.shape == BOX or (region.A.shape[0] == 1 and region.axis[0] >= 0))
 
 
 @aside
-def enter(region: Polyhedron, means: Floats, w: Floats, i: int, limit: float, walk: Walk) -> float:
-    """What it costs that i enters P and no arm of O dominates it, if less than `limit`; else +inf.
+def enter(entrant: Entrant, limit: float, walk: Walk) -> float:
+    """Return what it costs that i enters P and no arm of O dominates it, if less than `limit`; else +inf.
 
     Leaves the point in walk.entered and the map in walk.best.
     """
+    region, means = entrant.region, entrant.means
     d = means.shape[1]
     size, level, best = int(walk.size[0]), 0, limit
     is_general = region.shape != FREE and not _is_box(region)
     for a in range(d):
-        walk.costs[0, a] = _axis(means, w, i, a, -1, walk)
+        walk.costs[0, a] = _axis(entrant, a, -1, walk)
         for b in range(d):
             walk.cells[0, a, b] = 0.0 if a == b else math.inf
     walk.after[0] = 0
@@ -133,10 +132,10 @@ def enter(region: Polyhedron, means: Floats, w: Floats, i: int, limit: float, wa
             continue
         if level == size:
             if is_general:
-                total = _constrained(region, means, w, i, size, walk)
+                total = _constrained(entrant, size, walk)
             else:
                 for c in range(d):
-                    walk.trial[c] = _least_point(means, w, i, c, size - 1, walk)
+                    walk.trial[c] = _least_point(entrant, c, size - 1, walk)
             if total < best:
                 best = total
                 for c in range(d):
@@ -151,7 +150,7 @@ def enter(region: Polyhedron, means: Floats, w: Floats, i: int, limit: float, wa
         if _narrow(means, walk.members[level], level, c, walk):
             for a in range(d):
                 walk.costs[level + 1, a] = walk.costs[level, a]
-            walk.costs[level + 1, c] = _axis(means, w, i, c, level, walk)
+            walk.costs[level + 1, c] = _axis(entrant, c, level, walk)
             level += 1
             walk.after[level] = 0
     return best if best < limit else math.inf
@@ -177,8 +176,9 @@ def _narrow(means: Floats, j: int, level: int, c: int, walk: Walk) -> bool:
 
 
 @inner
-def _least_point(means: Floats, w: Floats, i: int, c: int, level: int, walk: Walk) -> float:
-    """Where the entering arm goes in objective c, given the choices up to a level."""
+def _least_point(entrant: Entrant, c: int, level: int, walk: Walk) -> float:
+    """Return where the entering arm goes in objective c, given the choices up to a level."""
+    means, w, i = entrant.means, entrant.w, entrant.i
     x, weight, moment = means[i, c], w[i], w[i] * means[i, c]
     for rank in range(walk.size[0]):
         k = walk.order[c, rank]
@@ -193,9 +193,10 @@ def _least_point(means: Floats, w: Floats, i: int, c: int, level: int, walk: Wal
 
 
 @inner
-def _axis(means: Floats, w: Floats, i: int, c: int, level: int, walk: Walk) -> float:
-    """The cost of objective c, given the choices up to a level."""
-    x = _least_point(means, w, i, c, level, walk)
+def _axis(entrant: Entrant, c: int, level: int, walk: Walk) -> float:
+    """Return the cost of objective c, given the choices up to a level."""
+    means, w, i = entrant.means, entrant.w, entrant.i
+    x = _least_point(entrant, c, level, walk)
     cost = w[i] * (means[i, c] - x) * (means[i, c] - x)
     for k in range(level + 1):
         if walk.choice[k] == c:
@@ -206,12 +207,13 @@ def _axis(means: Floats, w: Floats, i: int, c: int, level: int, walk: Walk) -> f
 
 
 @inner
-def _constrained(region: Polyhedron, means: Floats, w: Floats, i: int, size: int, walk: Walk) -> float:
-    """The same in all objectives together, within a general polyhedron, for a whole map; the point in walk.trial.
+def _constrained(entrant: Entrant, size: int, walk: Walk) -> float:
+    """Return the cost of all objectives together, within a general polyhedron, for a whole map; point in walk.trial.
 
     The cost is convex, quadratic in pieces, and its slope continuous. Each step minimises the piece at hand within P, a
     projection in its metric, and goes there as far as the cost falls. At the minimum of its own piece it ends.
     """
+    means, w, i = entrant.means, entrant.w, entrant.i
     d = means.shape[1]
     most = w[i]
     for k in range(size):
@@ -219,8 +221,8 @@ def _constrained(region: Polyhedron, means: Floats, w: Floats, i: int, size: int
     own = max(w[i], LEAST_WEIGHT * most) if most > 0.0 else 1.0
     for c in range(d):
         walk.slope[c] = 1.0
-        walk.target[c] = _least_point(means, w, i, c, size - 1, walk)
-    _project(region, walk)
+        walk.target[c] = _least_point(entrant, c, size - 1, walk)
+    _project(entrant.region, walk)
     for c in range(d):
         walk.trial[c] = walk.work.point[c]
     for _ in range(STEPS):
@@ -234,8 +236,8 @@ def _constrained(region: Polyhedron, means: Floats, w: Floats, i: int, size: int
                 walk.target[c] += w[j] * means[j, c]
         for c in range(d):
             walk.target[c] /= walk.slope[c]
-        _project(region, walk)
-        step = _farthest(means, w, i, own, size, walk)
+        _project(entrant.region, walk)
+        step = _farthest(entrant, own, size, walk)
         change, length = 0.0, 0.0
         for c in range(d):
             move = step * (walk.work.point[c] - walk.trial[c])
@@ -255,7 +257,7 @@ def _constrained(region: Polyhedron, means: Floats, w: Floats, i: int, size: int
 
 @inner
 def _project(region: Polyhedron, walk: Walk) -> None:
-    """The point of P nearest to walk.target in the metric walk.slope, in walk.work.point."""
+    """Write into walk.work.point the point of P nearest to walk.target in the metric walk.slope."""
     m, d = region.A.shape
     for row in range(m):
         square = 0.0
@@ -275,8 +277,9 @@ def _project(region: Polyhedron, walk: Walk) -> None:
 
 
 @inner
-def _farthest(means: Floats, w: Floats, i: int, own: float, size: int, walk: Walk) -> float:
-    """How far from walk.trial (0) to walk.work.point (1) the cost falls: where its slope, piecewise linear, is 0."""
+def _farthest(entrant: Entrant, own: float, size: int, walk: Walk) -> float:
+    """Return how far from walk.trial (0) to walk.work.point (1) the cost falls: where its slope is 0."""
+    means, w, i = entrant.means, entrant.w, entrant.i
     low, high, step = 0.0, 1.0, 1.0
     for _ in range(STEPS):
         slope, bend = 0.0, 0.0

@@ -5,7 +5,7 @@ all means `moved` with another answer. Some arm changes its place:
 
 - an arm of O leaves P: the nearest row;
 - an arm of O becomes dominated by another of O: both meet where the first leads;
-- an arm outside O enters P and is dominated by no arm of O: the best of many maps (`engine.entering`).
+- an arm outside O enters P and is dominated by no arm of O: the best of many maps (`cheapest_entry`).
 
 The value is linear in w for fixed means `moved`, so that its gradient is `half`: value = sum_i w_i half_i.
 """
@@ -13,12 +13,10 @@ The value is linear in w for fixed means `moved`, so that its gradient is `half`
 import math
 from typing import NamedTuple
 
-import numpy as np
-
 from paretoguard.compiler.jit import entry, inner
-from paretoguard.geometry.cheapest_entry import Walk, enter, prepare_walk, walk_memory
-from paretoguard.geometry.polyhedron import Polyhedron
-from paretoguard.numeric import Bytes, Floats
+from paretoguard.geometry.cheapest_entry import Entrant, Walk, enter, prepare_walk, walk_memory
+from paretoguard.geometry.polyhedron import Polyhedron, row_slack
+from paretoguard.numeric import Bytes, Floats, floats
 
 
 class Alternative(NamedTuple):
@@ -26,37 +24,34 @@ class Alternative(NamedTuple):
 
     half: Floats  # [K] half the squared distance that each arm moves: the gradient
     moved: Floats  # [K, d] the means with another answer (or on the border of one)
-    point: Floats  # [d] where the entering arm goes
     slack: Floats  # [d] zeros
     walk: Walk
 
 
 def alternative(arms: int, objectives: int, rows: int) -> Alternative:
-    """Memory for `nearest`."""
-    half, moved, point = np.zeros(arms), np.zeros((arms, objectives)), np.zeros(objectives)
-    return Alternative(half, moved, point, np.zeros(objectives), walk_memory(arms, objectives, rows))
+    half, moved, slack = floats(arms), floats(arms, objectives), floats(objectives)
+    return Alternative(half, moved, slack, walk_memory(arms, objectives, rows))
 
 
 @entry
 def nearest_alternative(region: Polyhedron, means: Floats, optimal: Bytes, w: Floats, found: Alternative) -> float:
-    """The value, for means [K, d], the answer optimal [K] and weights w [K] >= 0; +inf if no means have another."""
+    """Return `nearest`, for means [K, d], the answer optimal [K] and weights w [K] >= 0."""
     return nearest(region, means, optimal, w, found)
 
 
 @entry
-def entering_alternative(
-    region: Polyhedron, means: Floats, optimal: Bytes, w: Floats, i: int, found: Alternative
-) -> float:
-    """The value of arm i, outside O, entering P undominated by O; for P the whole space, only the latter."""
-    prepare_walk(region, means, optimal, found.walk)
-    value = enter(region, means, w, i, math.inf, found.walk)
-    _write_entered(means, i, found)
+def entering_alternative(entrant: Entrant, optimal: Bytes, found: Alternative) -> float:
+    """Return what arm i, outside O, pays to enter P undominated by O; for P all of space, only for the latter."""
+    prepare_walk(entrant.region, entrant.means, optimal, found.walk)
+    value = enter(entrant, math.inf, found.walk)
+    _forget(entrant.means, found)
+    _enter_at(entrant.means, entrant.i, found)
     return value
 
 
 @inner
 def nearest(region: Polyhedron, means: Floats, optimal: Bytes, w: Floats, found: Alternative) -> float:
-    """The least weighted distance to means with another answer."""
+    """Return the least weighted distance to means with another answer; +inf if there are none."""
     prepare_walk(region, means, optimal, found.walk)
     value, kind, first, second = math.inf, 0, -1, -1
     size = int(found.walk.size[0])
@@ -64,7 +59,7 @@ def nearest(region: Polyhedron, means: Floats, optimal: Bytes, w: Floats, found:
         i = found.walk.members[k]
         row = _nearest_row(region, means, i)
         if row >= 0:
-            slack = _slack(region, means, i, row)
+            slack = row_slack(region.A, region.b, means[i], row)
             if 0.5 * w[i] * slack * slack < value:
                 value, kind, first, second = 0.5 * w[i] * slack * slack, 1, i, row
         for other in range(size):
@@ -75,18 +70,16 @@ def nearest(region: Polyhedron, means: Floats, optimal: Bytes, w: Floats, found:
                     value, kind, first, second = cost, 2, i, j
     for i in range(means.shape[0]):
         if optimal[i] == 0:
-            cost = enter(region, means, w, i, value, found.walk)
-            if cost < value:
+            cost = enter(Entrant(region, means, w, i), value, found.walk)
+            if cost < value:  # only then does the walk write where the arm goes
                 value, kind, first = cost, 3, i
-                for c in range(means.shape[1]):
-                    found.point[c] = found.walk.entered[c]
     _forget(means, found)
     if kind == 1:
         _leave(region, means, first, second, found)
     elif kind == 2:
         _meet(means, w, first, second, found)
     elif kind == 3:
-        _enter_at(means, first, size, found)
+        _enter_at(means, first, found)
     return value
 
 
@@ -94,18 +87,10 @@ def nearest(region: Polyhedron, means: Floats, optimal: Bytes, w: Floats, found:
 
 
 @inner
-def _slack(region: Polyhedron, means: Floats, i: int, row: int) -> float:
-    slack: float = region.b[row]
-    for c in range(region.A.shape[1]):
-        slack -= region.A[row, c] * means[i, c]
-    return slack
-
-
-@inner
 def _nearest_row(region: Polyhedron, means: Floats, i: int) -> int:
     least, nearest_row = math.inf, -1
     for row in range(region.A.shape[0]):
-        slack = _slack(region, means, i, row)
+        slack = row_slack(region.A, region.b, means[i], row)
         if slack < least:
             least, nearest_row = slack, row
     return nearest_row
@@ -138,7 +123,7 @@ def _forget(means: Floats, found: Alternative) -> None:
 
 @inner
 def _leave(region: Polyhedron, means: Floats, i: int, row: int, found: Alternative) -> None:
-    slack = _slack(region, means, i, row)
+    slack = row_slack(region.A, region.b, means[i], row)
     found.half[i] = 0.5 * slack * slack
     for c in range(means.shape[1]):
         found.moved[i, c] += slack * region.A[row, c]
@@ -159,20 +144,13 @@ def _meet(means: Floats, w: Floats, i: int, j: int, found: Alternative) -> None:
 
 
 @inner
-def _enter_at(means: Floats, i: int, size: int, found: Alternative) -> None:
+def _enter_at(means: Floats, i: int, found: Alternative) -> None:
+    point = found.walk.entered
     for c in range(means.shape[1]):
-        found.moved[i, c] = found.point[c]
-        found.half[i] += 0.5 * (means[i, c] - found.point[c]) * (means[i, c] - found.point[c])
-    for k in range(size):
+        found.moved[i, c] = point[c]
+        found.half[i] += 0.5 * (means[i, c] - point[c]) * (means[i, c] - point[c])
+    for k in range(found.walk.size[0]):
         j, c = found.walk.members[k], found.walk.best[k]
-        gap = max(0.0, means[j, c] - found.point[c])
+        gap = max(0.0, means[j, c] - point[c])
         found.moved[j, c] -= gap
         found.half[j] += 0.5 * gap * gap
-
-
-@inner
-def _write_entered(means: Floats, i: int, found: Alternative) -> None:
-    for c in range(means.shape[1]):
-        found.point[c] = found.walk.entered[c]
-    _forget(means, found)
-    _enter_at(means, i, int(found.walk.size[0]), found)

@@ -103,14 +103,14 @@ def within(region: Polyhedron, rhs: Floats, tolerance: Floats, x: Floats) -> tup
     """
     inside, least = True, math.inf
     for row in range(region.A.shape[0]):
-        slack = _slack(region.A, rhs, x, row)
+        slack = row_slack(region.A, rhs, x, row)
         inside = inside and slack >= -0.5 * tolerance[row]
         least = min(least, slack + tolerance[row])
     return inside, least
 
 
 @inner
-def _slack(A: Floats, rhs: Floats, x: Floats, row: int) -> float:
+def row_slack(A: Floats, rhs: Floats, x: Floats, row: int) -> float:
     slack: float = rhs[row]
     for c in range(A.shape[1]):
         slack -= A[row, c] * x[c]
@@ -119,9 +119,9 @@ def _slack(A: Floats, rhs: Floats, x: Floats, row: int) -> float:
 
 @inner
 def distance(region: Polyhedron, rhs: Floats, x: Floats, work: Workspace) -> float:
-    """What `outside` returns, where it is all that is asked for: a closed form then writes no certificate."""
+    """Return what `outside` does, where no certificate is asked for: closed forms are quicker without."""
     if region.shape == HALFSPACE:
-        return max(0.0, -_slack(region.A, rhs, x, 0))
+        return max(0.0, -row_slack(region.A, rhs, x, 0))
     if region.shape == BOX:
         return _distance_to_box(region, rhs, x)
     return outside(region, rhs, x, work)
@@ -173,7 +173,7 @@ def outside(region: Polyhedron, rhs: Floats, x: Floats, work: Workspace) -> floa
 
 @inner
 def _beyond_half_space(A: Floats, rhs: Floats, x: Floats, work: Workspace) -> float:
-    slack = _slack(A, rhs, x, 0)
+    slack = row_slack(A, rhs, x, 0)
     if slack >= 0.0:
         return 0.0
     work.multipliers[0] = -slack

@@ -11,8 +11,7 @@ import numpy as np
 from numpy import float64, int64, uint8
 from numpy.typing import NDArray
 
-from paretoguard.engine.arrays import ProblemArrays
-from paretoguard.engine.bets import Ranges, bets
+from paretoguard.engine.arrays import ProblemArrays, Ranges, bets
 from paretoguard.errors import ProblemError
 from paretoguard.geometry.polyhedron import polyhedron
 from paretoguard.numeric import Floats, Integers

@@ -9,10 +9,21 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy import int64, uint64
-from numpy.typing import NDArray
 
 from paretoguard.compiler.jit import part
-from paretoguard.engine.draws import BERNOULLI, CONSTANT, GAUSSIAN, TWO_POINT, Mixed, draw, key, uniforms
+from paretoguard.engine.draws import (
+    BERNOULLI,
+    CONSTANT,
+    GAUSSIAN,
+    TWO_POINT,
+    Ahead,
+    Mixed,
+    Stretch,
+    draw_some,
+    drawn_ahead,
+    key,
+    uniforms,
+)
 from paretoguard.engine.loop import draw_reward
 from paretoguard.errors import ProblemError
 from paretoguard.numeric import Floats
@@ -41,15 +52,16 @@ class WithLaw(NamedTuple):
     objective: int
 
 
-@draw.register(WithLaw)
-def _draw_with_law(source: WithLaw, key: NDArray[uint64], arm: int, n: int, row: Floats) -> None:
-    draw(source.base, key, arm, n, row)
-    u, v = uniforms(key, arm, n, source.objective, _LAWS)
-    row[source.objective] = reward(source.law, source.means[arm], u, v)
+@draw_some.register(WithLaw)
+def _draw_with_law(source: WithLaw, of: Stretch, columns: Floats) -> None:
+    draw_some(source.base, of, columns)
+    for k in range(of.size):
+        u, v = uniforms(of.key, of.arm, of.n + k, source.objective, _LAWS)
+        columns[source.objective, k] = reward(source.law, source.means[of.arm], u, v)
 
 
-def source(instance: Instance) -> Mixed | WithLaw:
-    """Return the record that the engine draws rewards from.
+def source(instance: Instance) -> Ahead:
+    """Return the record that the engine draws rewards from; for one thread.
 
     Bounded noise is simulated as two points, the ends of its range: no other law with that mean is noisier.
     Sub-Gaussian noise is simulated as Gaussian with that scale.
@@ -63,7 +75,7 @@ def source(instance: Instance) -> Mixed | WithLaw:
                     "declare dependence 'unknown' or 'independent' to simulate it"
                 )
             drawn_from = WithLaw(drawn_from, model.law(), np.ascontiguousarray(instance.means[:, c]), c)
-    return drawn_from
+    return drawn_ahead(drawn_from, *instance.means.shape)
 
 
 def _mixed(instance: Instance) -> Mixed:

@@ -14,9 +14,8 @@ from numba.core.errors import NumbaError
 from numpy import int64, uint64
 
 from paretoguard.algorithms import Algorithm
-from paretoguard.engine.draws import drawn_ahead
+from paretoguard.engine.engine import cohort
 from paretoguard.engine.loop import FAULT, NEXT, advance, new_outcomes
-from paretoguard.engine.outstanding import cohort
 from paretoguard.evidence import Evidence
 from paretoguard.numeric import Bytes, Integers
 from paretoguard.problem import Instance
@@ -170,7 +169,7 @@ def _run(cell: Cell, runs: Integers, design: Design, stop: threading.Event, repo
     """Simulate the given runs, looking at `stop` every tenth of a second; if it is set, return the finished runs."""
     problem = cell.instance.problem
     engine = engine_for(problem, cell.algorithm, cell.evidence, cell.delta, seed=design.seed, batch=design.batch)
-    drawn_from = drawn_ahead(source(cell.instance), len(problem.arms), len(problem.objectives))
+    drawn_from = source(cell.instance)
     outcomes = new_outcomes(runs.astype(uint64), len(problem.arms))
     ns, budget = np.zeros(len(runs), dtype=int64), checks.check_budget(design.budget)
     pace = cohort(design.batch, len(problem.arms))

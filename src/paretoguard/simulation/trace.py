@@ -8,10 +8,9 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from numpy import float64, int64, uint8, uint64
 
-from paretoguard.engine.draws import drawn_ahead
+from paretoguard.engine.engine import cohort
 from paretoguard.engine.explain import progress
 from paretoguard.engine.loop import NEXT, advance, new_outcomes, observe_results, settle_now
-from paretoguard.engine.outstanding import cohort
 from paretoguard.engine.state import CLOCK
 from paretoguard.errors import SettingsError
 from paretoguard.numeric import Bytes, Floats, Integers
@@ -99,7 +98,7 @@ def trace(cell: Cell, design: Design, done: Done, looks: int = _LOOKS) -> Trace:
     arms, budget = len(done.pulls), checks.check_budget(design.budget)
     engine = engine_for(cell.instance.problem, cell.algorithm, cell.evidence, cell.delta, seed=design.seed)
     state = engine.seen.state
-    drawn_from = drawn_ahead(source(cell.instance), arms, len(cell.instance.problem.objectives))
+    drawn_from = source(cell.instance)
     outcomes, pace = new_outcomes(np.array([done.run], dtype=uint64), arms), cohort(design.batch, arms)
     samples, pulls, statuses, found = [], [], [], []
     for goal in goals(arms, done.samples, looks):

@@ -23,6 +23,7 @@ from typing import Any
 import numpy as np
 
 from paretoguard.errors import SettingsError
+from paretoguard.geometry.cheapest_entry import Entrant
 from paretoguard.geometry.nearest_alternative import alternative, entering_alternative
 from paretoguard.geometry.polyhedron import Polyhedron, polyhedron
 from paretoguard.numeric import Floats
@@ -167,7 +168,7 @@ def _rising(found: Solved, region: Polyhedron, i: int) -> Way:
     memory = alternative(K, d, len(region.b))
 
     def gradient(w: Floats) -> Floats:
-        entering_alternative(region, found.means, found.answer, w, i, memory)
+        entering_alternative(Entrant(region, found.means, w, i), found.answer, memory)
         return memory.half.copy()
 
     return Way(gradient, (_JOINS if len(region.b) else _RISES, i, -1))

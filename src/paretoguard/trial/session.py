@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from paretoguard import vocabulary
 from paretoguard.engine import asktell
 from paretoguard.engine.asktell import Steps, Tape, Terms, follow, new_desk
-from paretoguard.engine.outstanding import FAULTY
+from paretoguard.engine.engine import FAULTY
 from paretoguard.errors import ProblemError, SampleError, SettingsError
 from paretoguard.problem.noise import Exact
 from paretoguard.trial import checks, registry

@@ -15,19 +15,18 @@ import math
 from typing import NamedTuple
 
 import numpy as np
-from numpy import int64, uint8
+from numpy import int64
 
 from paretoguard.compiler.jit import aside, inner
 from paretoguard.engine.arrays import ProblemArrays
-from paretoguard.engine.dominance import best_lead
-from paretoguard.engine.feasibility import called_eta
+from paretoguard.engine.means import best_lead, called_eta
 from paretoguard.engine.state import State
 from paretoguard.engine.view import View, weight_of
 from paretoguard.evidence.estimated_scale import NEVER
-from paretoguard.geometry.cheapest_entry import Walk, enter, prepare_walk, walk_memory
+from paretoguard.geometry.cheapest_entry import Entrant, Walk, enter, prepare_walk, walk_memory
 from paretoguard.geometry.nearest_alternative import joint_weight, meeting
 from paretoguard.geometry.polyhedron import Polyhedron, polyhedron
-from paretoguard.numeric import Bytes, Floats, Integers
+from paretoguard.numeric import Bytes, Floats, Integers, flags, floats, integers
 
 NONE, LEAVES, FALLS, RISES, ENTERS, DOUBT = 0, 1, 2, 3, 4, 5
 KIND, ARM, _OTHER, SIZE = 0, 1, 2, 3  # entries of Pitfalls.found
@@ -59,25 +58,24 @@ class Pitfalls(NamedTuple):
 
 
 def new_pitfalls(problem: ProblemArrays, *, plain: bool, catch_up: float) -> Pitfalls:
-    """Nothing remembered yet."""
     K, d = problem.arms, problem.compared
-    region = problem.region if plain else polyhedron(np.zeros((0, d)), np.zeros(0))
+    region = problem.region if plain else polyhedron(floats(0, d), floats(0))
     return Pitfalls(
         plain=plain,
         catch_up=catch_up,
         region=region,
-        found=np.zeros(4, dtype=int64),
-        front=np.zeros(K, dtype=int64),
-        counts=np.zeros(K),
+        found=integers(4),
+        front=integers(K),
+        counts=floats(K),
         unit=np.ones(d),
         slack=problem.tolerance[:d].copy(),
-        points=np.zeros((K, d)),
-        share=np.zeros(K),
-        own=np.zeros(K),
-        bound=np.zeros(K),
+        points=floats(K, d),
+        share=floats(K),
+        own=floats(K),
+        bound=floats(K),
         rival=np.full(K, -1, dtype=int64),
-        above=np.zeros(K, dtype=uint8),
-        fall=np.zeros(K),
+        above=flags(K),
+        fall=floats(K),
         to=np.full(K, -1, dtype=int64),
         stamp=np.full(K, -1, dtype=int64),
         walk=walk_memory(K, d, len(region.b)),
@@ -105,7 +103,7 @@ def begin_search(problem: ProblemArrays, state: State, pitfalls: Pitfalls) -> No
 
 @inner
 def _measure(problem: ProblemArrays, state: State, pitfalls: Pitfalls) -> None:
-    """Where scales are learnt, the unit of a coordinate is its standard deviation, over all arms."""
+    """Take as unit of a coordinate whose scale is learnt its standard deviation, over all arms."""
     for c in range(min(state.covariance.shape[1], problem.compared)):
         if problem.learnt[c] == 1:
             total = 0.0
@@ -117,13 +115,12 @@ def _measure(problem: ProblemArrays, state: State, pitfalls: Pitfalls) -> None:
 
 @inner
 def take(pitfalls: Pitfalls, kind: int, arm: int, other: int) -> None:
-    """The pitfall, for now."""
     pitfalls.found[KIND], pitfalls.found[ARM], pitfalls.found[_OTHER] = kind, arm, other
 
 
 @inner
 def crossing(view: View, pitfalls: Pitfalls, i: int) -> float:
-    """What it costs that i is on the other side of P; where scales are learnt, the evidence against it."""
+    """Return what it costs that i is on the other side of P; where scales are learnt, the evidence against it."""
     state = view.state
     if state.covariance.shape[1] > 0:
         return _crossing_in_evidence(view, i)
@@ -143,7 +140,7 @@ def _crossing_in_evidence(view: View, i: int) -> float:
 
 @inner
 def falling(problem: ProblemArrays, state: State, pitfalls: Pitfalls, i: int, j: int) -> float:
-    """What it costs that i is dominated by j, by more than the tolerance."""
+    """Return what it costs that i is dominated by j, by more than the tolerance."""
     if problem.compared_exact > 0 and best_lead(problem, state, i, j) == math.inf:
         return math.inf
     return meeting(pitfalls.points, pitfalls.counts, pitfalls.slack, i, j)
@@ -151,7 +148,7 @@ def falling(problem: ProblemArrays, state: State, pitfalls: Pitfalls, i: int, j:
 
 @inner
 def could_dominate(problem: ProblemArrays, state: State, j: int, i: int) -> bool:
-    """Do the exact objectives allow that j dominates i?"""
+    """True if the exact objectives allow that j dominates i."""
     for c in range(problem.noisy, problem.noisy + problem.compared_exact):
         if state.means[i, c] > state.means[j, c]:
             return False
@@ -160,7 +157,7 @@ def could_dominate(problem: ProblemArrays, state: State, j: int, i: int) -> bool
 
 @inner
 def rising_above(problem: ProblemArrays, state: State, pitfalls: Pitfalls, i: int, j: int) -> float:
-    """What it costs that i is not dominated by j."""
+    """Return what it costs that i is not dominated by j."""
     if not could_dominate(problem, state, j, i):
         return 0.0
     least = max(0.0, smallest_lead(pitfalls, i, j))
@@ -169,7 +166,7 @@ def rising_above(problem: ProblemArrays, state: State, pitfalls: Pitfalls, i: in
 
 @inner
 def smallest_lead(pitfalls: Pitfalls, i: int, j: int) -> float:
-    """By how much j is better than i where it is least so; +inf where nothing noisy is compared."""
+    """Return by how much j is better than i where it is least so; +inf where nothing noisy is compared."""
     least = math.inf
     for c in range(pitfalls.points.shape[1]):
         least = min(least, pitfalls.points[j, c] - pitfalls.points[i, c])
@@ -178,14 +175,14 @@ def smallest_lead(pitfalls: Pitfalls, i: int, j: int) -> float:
 
 @inner
 def rising_bound(problem: ProblemArrays, state: State, pitfalls: Pitfalls, i: int) -> float:
-    """A lower bound of what it costs that i rises, from its remembered rival."""
+    """Return a lower bound of what it costs that i rises, from its remembered rival."""
     j = pitfalls.rival[i]
     return 0.0 if j < 0 or state.optimal[j] == 0 else rising_above(problem, state, pitfalls, i, j)
 
 
 @inner
 def rising(problem: ProblemArrays, state: State, pitfalls: Pitfalls, i: int, limit: float) -> float:
-    """What it costs that i rises, if less than `limit`, else +inf; and the rival that bounds it best from below."""
+    """Return what it costs that i rises, if less than `limit`, else +inf; remember the rival with the best bound."""
     best = -1.0
     for k in range(pitfalls.found[SIZE]):
         j = pitfalls.front[k]
@@ -198,7 +195,7 @@ def rising(problem: ProblemArrays, state: State, pitfalls: Pitfalls, i: int, lim
         return math.inf
     if not pitfalls.plain:  # it only rises: an arm that is not above it now costs nothing
         prepare_walk(pitfalls.region, pitfalls.points, pitfalls.above, pitfalls.walk)
-    return enter(pitfalls.region, pitfalls.points, pitfalls.counts, i, limit, pitfalls.walk)
+    return enter(Entrant(pitfalls.region, pitfalls.points, pitfalls.counts, i), limit, pitfalls.walk)
 
 
 # --- shares -----------------------------------------------------------------------------------------------------------
@@ -206,7 +203,7 @@ def rising(problem: ProblemArrays, state: State, pitfalls: Pitfalls, i: int, lim
 
 @inner
 def share_out(pitfalls: Pitfalls) -> None:
-    """N_a (d cost / d N_a) / cost of each arm a; those of an arm that rises are written when it is found."""
+    """Write N_a (d cost / d N_a) / cost of each arm a; for an arm that rises it is written when that is found."""
     kind, i, j = pitfalls.found[KIND], pitfalls.found[ARM], pitfalls.found[_OTHER]
     if kind == RISES:
         return
@@ -227,7 +224,7 @@ def _clear(pitfalls: Pitfalls) -> None:
 
 @inner
 def share_rise(pitfalls: Pitfalls, i: int) -> None:
-    """The shares of the arms in the rise of i that the walk has just found."""
+    """Write the shares of the arms in the rise of i that the walk has just found."""
     walk, points, moved = pitfalls.walk, pitfalls.points, 0.0
     _clear(pitfalls)
     for c in range(points.shape[1]):

@@ -17,7 +17,7 @@ from paretoguard.algorithms.pitfall.costs import NONE, Pitfalls, new_pitfalls
 from paretoguard.algorithms.pitfall.search import find_pitfall
 from paretoguard.compiler.jit import inner
 from paretoguard.engine.arrays import ProblemArrays
-from paretoguard.engine.feasibility import called_eta
+from paretoguard.engine.means import called_eta
 from paretoguard.engine.questions import answer, choose, ratio_bar, select
 from paretoguard.engine.view import NOTHING, View, draw_for_decision, partition, pulls_so_far, queue_one
 from paretoguard.errors import SettingsError

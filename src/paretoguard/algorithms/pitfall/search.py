@@ -1,12 +1,15 @@
 """The pitfall: the easiest way in which the empirical answer could still be wrong.
 
-Of the elementary ways of `costs`, to be wrong about an arm that is outside P and below O takes two, to enter and
-to rise, so that the larger of its two costs counts: which reason an arm is given is never decided but here, one arm at
-a time. For the plain problem (`plain`) an arm outside O must enter P and be undominated at once, which is one cost.
+Of the elementary ways of `costs`, to be wrong about an arm that is outside P and below O takes two, to enter and to
+rise: the larger of its two costs counts. Which reason an arm is given is decided here, one arm at a time. For the plain
+problem (`plain`) an arm outside O must enter P and be undominated at once, which is one cost.
 
 A way is open while the evidence has not closed it: by likelihood ratio where it has that form (`ratio_bar`), else by
-its claim. The pitfall is the open way of least cost. Which of its two reasons an arm is worked on for, and what comes
-before the pitfall, is in `corrections`.
+its claim. The pitfall is the open way of least cost, with two corrections:
+
+- of an arm with two reasons, the one that takes fewer pulls is worked on (`_is_dearer`, `_better_reason`): the larger
+  cost alone would hold on to what it began with;
+- unless the pitfall is that an arm below O rises, arms that may yet dominate the arm in question come first (`_doubt`).
 
 Costs are looked at through lower bounds: of an arm that rises, the cost of rising above the arm of O remembered for it;
 of one that must enter P as well, that of entering P. Only the arms that these leave as possible minimisers, one or two
@@ -15,9 +18,9 @@ a decision, need the walk through all maps.
 
 import math
 
-from paretoguard.algorithms.pitfall.corrections import doubt, is_dearer, rises_from_below
 from paretoguard.algorithms.pitfall.costs import (
     ARM,
+    DOUBT,
     ENTERS,
     FALLS,
     KIND,
@@ -35,14 +38,16 @@ from paretoguard.algorithms.pitfall.costs import (
     rising_bound,
     share_out,
     share_rise,
+    smallest_lead,
     take,
 )
 from paretoguard.compiler.jit import entry, inner
 from paretoguard.engine.questions import below_some, dominated, is_steady, ratio_bar, undominated
-from paretoguard.engine.view import View, at_now, is_candidate, is_outside, weight_of
+from paretoguard.engine.view import View, at_now, is_candidate, is_outside, pulls_so_far, weight_of
 from paretoguard.numeric import Bytes
 
-_ROUNDING = 1e-12  # relative; two formulas of one cost differ by less
+_ROUNDING = 1e-12  # relative; two formulas of one cost differ by less, and exp of a log may come out above itself
+_BUSY = 1.2  # times the pulls of the arm in question: the other is pulled for other ends too
 
 
 @inner
@@ -57,17 +62,18 @@ def find_pitfall(view: View, pitfalls: Pitfalls) -> int:
     least = _weakest_member(view, pitfalls, bar)
     least = _weakest_pair(view, pitfalls, bar, least)
     least = _weakest_outside(view, pitfalls, bar, least)
-    if pitfalls.found[KIND] == RISES and is_dearer(view, pitfalls, least):
+    if pitfalls.found[KIND] == RISES and _is_dearer(view, pitfalls, least):
         pitfalls.found[KIND] = ENTERS
-    if pitfalls.found[KIND] != NONE and not rises_from_below(problem, state, pitfalls, pitfalls.found[ARM]):
-        doubt(view, pitfalls)
+    kind, arm = pitfalls.found[KIND], pitfalls.found[ARM]
+    if kind != NONE and not (kind == RISES and rising_bound(problem, state, pitfalls, arm) > 0.0):
+        _doubt(view, pitfalls)
     share_out(pitfalls)
     return int(pitfalls.found[KIND])
 
 
 @inner
 def _weakest_member(view: View, pitfalls: Pitfalls, bar: float) -> float:
-    """The least cost of an arm of O that leaves P; costs from `bar` on are closed."""
+    """Return the least cost of an arm of O that leaves P; costs from `bar` on are closed."""
     least = bar
     for k in range(pitfalls.found[SIZE]):
         i = pitfalls.front[k]
@@ -80,7 +86,7 @@ def _weakest_member(view: View, pitfalls: Pitfalls, bar: float) -> float:
 
 @inner
 def _weakest_pair(view: View, pitfalls: Pitfalls, bar: float, least: float) -> float:
-    """The least cost, below `least`, of an arm of O that becomes dominated by another.
+    """Return the least cost, below `least`, of an arm of O that becomes dominated by another.
 
     A row, the least open cost of one arm, changes with the results of its arm, and by each other arm with results.
     Where nothing else changes it, rows are remembered, from below: O(|O| d), and one or two rows worked out anew.
@@ -156,14 +162,14 @@ def _work_out_row(view: View, pitfalls: Pitfalls, bar: float, i: int) -> None:
 
 @inner
 def _open_falling(view: View, pitfalls: Pitfalls, bar: float, i: int, j: int) -> float:
-    """What it costs that i falls to j; +inf where the claim that it does not is closed."""
+    """Return what it costs that i falls to j; +inf where the claim that it does not is closed."""
     is_closed = bar == math.inf and undominated(view, i, j) >= 0.0
     return math.inf if is_closed else falling(view.problem, view.state, pitfalls, i, j)
 
 
 @inner
 def _weakest_outside(view: View, pitfalls: Pitfalls, bar: float, least: float) -> float:
-    """The least cost, below `least`, of an arm outside O that belongs into it after all."""
+    """Return the least cost, below `least`, of an arm outside O that belongs into it after all."""
     problem, state = view.problem, view.state
     for i in range(problem.arms):
         pitfalls.bound[i] = math.inf
@@ -195,13 +201,13 @@ def _weakest_outside(view: View, pitfalls: Pitfalls, bar: float, least: float) -
 
 @inner
 def _is_earlier(pitfalls: Pitfalls, i: int) -> bool:
-    """Does i come before the arm outside O that is the pitfall so far?  Of equal costs the lowest index counts."""
+    """True if i comes before the arm outside O that is the pitfall so far: of equal costs the lowest index counts."""
     return bool(pitfalls.found[KIND] in (RISES, ENTERS) and i < pitfalls.found[ARM])
 
 
 @inner
 def _entering(view: View, pitfalls: Pitfalls, i: int, bar: float) -> float:
-    """What it costs that i enters P; +inf where the claim that it is outside is closed."""
+    """Return what it costs that i enters P; +inf where the claim that it is outside is closed."""
     state = view.state
     if state.inside[i] == 1:
         return 0.0
@@ -212,7 +218,7 @@ def _entering(view: View, pitfalls: Pitfalls, i: int, bar: float) -> float:
 
 @inner
 def _is_below_front(view: View, pitfalls: Pitfalls, i: int) -> bool:
-    """Is i certified to be dominated by an arm of O, or by at least one of them?"""
+    """True if i is certified to be dominated by an arm of O, or by at least one of them."""
     for k in range(pitfalls.found[SIZE]):
         if dominated(view, i, pitfalls.front[k]) >= 0.0:
             return True
@@ -222,9 +228,9 @@ def _is_below_front(view: View, pitfalls: Pitfalls, i: int) -> bool:
 
 @inner
 def _is_below_exactly(view: View, pitfalls: Pitfalls, bar: float, i: int) -> bool:
-    """Where all that is compared is exact: does another arm that may be feasible dominate i?
+    """True if another arm that may be feasible dominates i, where all that is compared is exact.
 
-    Not only one of O: equal arms are both outside it.
+    Arms outside O count too: equal arms are both outside it.
     """
     problem, state = view.problem, view.state
     for j in range(problem.arms):
@@ -232,6 +238,89 @@ def _is_below_exactly(view: View, pitfalls: Pitfalls, bar: float, i: int) -> boo
         if j != i and is_open and could_dominate(problem, state, j, i):
             return True
     return False
+
+
+# --- what comes first -------------------------------------------------------------------------------------------------
+
+
+@inner
+def _doubt(view: View, pitfalls: Pitfalls) -> None:
+    """Let an arm that may yet dominate the arm in question, i, catch up.
+
+    If it dominates, nothing else about i has to be known; while it lacks pulls, its mean may be off and hide that. In
+    doubt is an arm j, not certified infeasible, if being above i would cost less than log t and N_j < N_i^catch_up: it
+    takes a vanishing share of the pulls.
+    """
+    problem, state = view.problem, view.state
+    i = pitfalls.found[ARM]
+    arm = _better_reason(view, pitfalls, i) if pitfalls.found[KIND] == ENTERS else -1
+    if arm >= 0:
+        take(pitfalls, DOUBT, arm, i)
+        return
+    least, arm = math.log(float(pulls_so_far(view))), -1
+    enough = pitfalls.counts[i]
+    if pitfalls.catch_up < 1.0:
+        enough = (1.0 - _ROUNDING) * math.exp(pitfalls.catch_up * math.log(enough))
+    for j in range(problem.arms):
+        if j != i and pitfalls.counts[j] < enough and is_candidate(view, j):
+            cost = falling(problem, state, pitfalls, i, j)
+            if cost < least:
+                least, arm = cost, j
+    if arm >= 0:
+        take(pitfalls, DOUBT, arm, i)
+
+
+@inner
+def _better_reason(view: View, pitfalls: Pitfalls, i: int) -> int:
+    """Return an arm of O with fewer pulls than i that rules it out with fewer pulls than the constraints do, or -1.
+
+    For each unit of evidence, with g the least lead of j: dominance takes x pulls of i and m of j where x m/(x + m) is
+    2/g^2; m is what j needs anyway, or both are 4/g^2. Counts that grew for the other reason hide that.
+    """
+    arm = -1
+    if pitfalls.plain or not pitfalls.own[i] > 0.0:
+        return arm
+    fewest = math.inf
+    for k in range(pitfalls.found[SIZE]):
+        j = pitfalls.front[k]
+        if pitfalls.counts[j] < pitfalls.counts[i] and could_dominate(view.problem, view.state, j, i):
+            gap = smallest_lead(pitfalls, i, j)
+            if 0.0 < gap < math.inf:
+                m, least = _own_pulls(view, pitfalls, j), 2.0 / (gap * gap)
+                more = least * m / (m - least) if m >= 2.0 * least else 4.0 * least - m
+                if more < fewest and more < pitfalls.counts[i] / pitfalls.own[i]:
+                    fewest, arm = more, j
+    return arm
+
+
+@inner
+def _is_dearer(view: View, pitfalls: Pitfalls, cost: float) -> bool:
+    """True if it takes more pulls to keep the arm from rising, at this cost, than from entering P.
+
+    False where an arm above it has many more pulls: those were made for other claims. The pulls that an arm above
+    needs for its own feasibility are not counted.
+    """
+    i = pitfalls.found[ARM]
+    if not pitfalls.own[i] > 0.0:
+        return False
+    to_rise, to_enter = pitfalls.counts[i] / cost, pitfalls.counts[i] / pitfalls.own[i]
+    for j in range(pitfalls.share.shape[0]):
+        if j != i and pitfalls.share[j] > 0.0:
+            if pitfalls.counts[j] > _BUSY * pitfalls.counts[i]:
+                return False
+            to_rise += pitfalls.counts[j] / cost
+            to_enter += _own_pulls(view, pitfalls, j)
+    return to_rise > to_enter
+
+
+@inner
+def _own_pulls(view: View, pitfalls: Pitfalls, j: int) -> float:
+    """Return how many pulls an arm of O takes for each unit of evidence that it is feasible."""
+    cost = crossing(view, pitfalls, j)
+    return pitfalls.counts[j] / cost if cost > 0.0 else 0.0
+
+
+# --- explanations -----------------------------------------------------------------------------------------------------
 
 
 @entry

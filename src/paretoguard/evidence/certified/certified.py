@@ -11,7 +11,7 @@ arm all goes to it. docs/guarantees.md states and proves it.
   the objectives are independent, or Gaussian of known covariance, averaged with sets of coordinates taken together;
 - i dominated by at least one of several (`several`), if asked for: a share of alpha_P goes to sets of arms.
 
-Scales that are not declared are learnt (`learnt`); the guarantee is then asymptotic.
+Scales that are not declared are learnt (`estimated_scale`); the guarantee is then asymptotic.
 
 For sampling, claims about pairs are given in the form of widths: mean difference minus the least one that is certain.
 """
@@ -25,8 +25,9 @@ from typing import ClassVar, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from paretoguard.compiler.jit import inner
 from paretoguard.engine.arrays import ProblemArrays
-from paretoguard.engine.dominance import best_lead, least_gain
+from paretoguard.engine.means import best_lead, least_gain
 from paretoguard.engine.questions import (
     Moment,
     below_some,
@@ -50,21 +51,22 @@ from paretoguard.engine.questions import (
 from paretoguard.engine.state import State
 from paretoguard.engine.view import View
 from paretoguard.errors import SettingsError
-from paretoguard.evidence.certified.bernoulli import UNKNOWN
 from paretoguard.evidence.certified.comparisons import (
     SUM_EXTRA,
+    Several,
     against,
     in_coordinate,
     in_some,
     in_some_correlated,
     is_above,
+    is_below_some,
+    new_several,
 )
 from paretoguard.evidence.certified.constraint_rows import feasible, infeasible, most_infeasible
-from paretoguard.evidence.certified.joint import Several, is_below_some, new_several
-from paretoguard.evidence.certified.normal_mixture import LOG_2, lead_required
+from paretoguard.evidence.certified.mixtures import LOG_2, UNKNOWN, lead_required
 from paretoguard.evidence.estimated_scale import LEAST_PULLS, NEVER, pair_too_early, row_scale, too_early, variance
 from paretoguard.evidence.kind import Evidence
-from paretoguard.numeric import Bytes, Floats
+from paretoguard.numeric import Floats, floats, integers
 from paretoguard.vocabulary import ORDERS
 
 RHO = 100.0
@@ -81,7 +83,7 @@ class CertifiedLevels(NamedTuple):
     plain: bool  # no scales to learn, no 0-and-1 outcomes?
     rates: bool  # nothing but 0-and-1 outcomes, and no tolerances?
     rho: float
-    log_rho: float  # see `rates.least_regrets`
+    log_rho: float  # see `least_regrets`
     row_bar: float  # log(1/alpha_F)
     below_bar: float  # for "dominated", in each coordinate
     lead_bar: float  # for "not dominated", in one of the coordinates
@@ -93,8 +95,8 @@ class CertifiedLevels(NamedTuple):
     inverse: Floats  # [K] 1/q = (n + rho)/n^2
     penalty: Floats  # [K] log((n + rho)/rho)/2
     rate: Floats  # [K, d] of 0-and-1 outcomes, in the direction that is better; [K, 0] without them
-    regret: Floats  # [K, d] see `rates`; UNKNOWN until asked for
-    least: Floats  # [d] see `bets.Ranges`
+    regret: Floats  # [K, d] see `regret_of`; UNKNOWN until asked for
+    least: Floats  # [d] see `Ranges`
     binary: NDArray[np.bool_]  # [d]
     sets: NDArray[np.int64]  # [s, d] of two or more correlated coordinates
     sizes: NDArray[np.int64]  # [s]
@@ -143,7 +145,7 @@ class Certified(Evidence):
         below_bar, lead_bar, joint_bar = self._pair_bars(pair_bar, problem)
         gap_bar = math.log(max(pairs, 1) * max(d, 1) / (2.0 * delta))
         has_rates = bool(problem.ranges.binary.any())
-        within = np.zeros((0, 0)) if problem.independent else problem.correlation[:compared, :compared]
+        within = floats(0, 0) if problem.independent else problem.correlation[:compared, :compared]
         sets, sizes, precisions = _sets(within)
         return CertifiedLevels(
             learns=bool(problem.learnt.any()),
@@ -160,20 +162,20 @@ class Certified(Evidence):
             gap_bar=gap_bar if self.order == "arrival" else either_way(gap_bar),
             row_inverse=_inverse(problem.row_sigma),
             inverse=np.full(K, math.inf),
-            penalty=np.zeros(K),
-            rate=np.zeros((K, d if has_rates else 0)),
-            regret=np.zeros((K, d if has_rates else 0)),
+            penalty=floats(K),
+            rate=floats(K, d if has_rates else 0),
+            regret=floats(K, d if has_rates else 0),
             least=problem.ranges.least,
             binary=problem.ranges.binary,
             sets=sets,
             sizes=sizes,
             precisions=precisions,
-            leads=np.zeros(max(d, 1)),
+            leads=floats(max(d, 1)),
             several=new_several(problem, whole_bar, self._several(problem)),
         )
 
     def _several(self, problem: ProblemArrays) -> float:
-        """The share of sets of arms: of three arms or more."""
+        """Return the share of sets of arms."""
         if self.several > 0.0 and (problem.learnt.any() or not (problem.independent or problem.compared == 1)):
             raise SettingsError(
                 "evidence 'certified' with several > 0 needs objectives of known scale that are declared independent "
@@ -182,10 +184,10 @@ class Certified(Evidence):
         return float(self.several) if problem.arms > 2 else 0.0
 
     def _pair_bars(self, pair_bar: float, problem: ProblemArrays) -> tuple[float, float, float]:
-        """What "dominated" asks of each coordinate, "not dominated" of one, and of several together.
+        """Return what "dominated" asks of each coordinate, "not dominated" of one, and of several together.
 
-        A true claim that an arm is dominated by one that is equal to it must not come easier than the false one that
-        it is not: so that it is counted already.
+        For equal arms, "dominated" must need at least as much evidence as "not dominated": so that the union bound
+        already covers it.
         """
         d = max(problem.compared, 1)
         if self.order == "asked":
@@ -198,44 +200,38 @@ class Certified(Evidence):
         return pair_bar - math.log(one * d), pair_bar - math.log(one), pair_bar - math.log(JOINTLY) + d * LOG_2
 
     def _rho(self, arms: int, pair_bar: float) -> float:
-        """Evidence is sharpest for arms with about (pair_bar + 2) rho pulls."""
+        """Return the rho for which evidence is sharpest about arms with (pair_bar + 2) rho pulls."""
         if self.expected_samples is None:
             return RHO
         return max(1.0, self.expected_samples / arms / (pair_bar + 2.0))
 
 
 def _sets(correlation: Floats) -> tuple[NDArray[np.int64], NDArray[np.int64], Floats]:
-    """Every set of two or more coordinates, its size, and the inverse of its correlation."""
+    """Return every set of two or more coordinates, its size, and the inverse of its correlation."""
     d = len(correlation)
     chosen = [
         np.array(members)
         for size in range(2, d + 1 if d <= MOST_CORRELATED else 0)
         for members in itertools.combinations(range(d), size)
     ]
-    sets, precisions = np.zeros((len(chosen), d), dtype=np.int64), np.zeros((len(chosen), d, d))
+    sets, precisions = integers(len(chosen), d), floats(len(chosen), d, d)
     for k, members in enumerate(chosen):
         sets[k, : len(members)] = members
         precisions[k, : len(members), : len(members)] = np.linalg.inv(correlation[np.ix_(members, members)])
     return sets, np.array([len(members) for members in chosen], dtype=np.int64), precisions
 
 
-def _inverse(scales: Floats) -> Floats:
-    """+inf for 0, without a warning."""
+def _inverse(scales: Floats) -> Floats:  # +inf for 0
     with np.errstate(divide="ignore"):
         return 1.0 / scales
 
 
 def either_way(bar: float) -> float:
-    """log(1/x) with x (1 + log(1/x)) = exp(-bar): what a product must reach whose factors are watched apart."""
+    """Return log(1/x) with x (1 + log(1/x)) = exp(-bar): what a product must reach whose factors are watched apart."""
     found = bar
     for _ in range(60):
         found = bar + math.log1p(found)
     return found
-
-
-@moment.register(CertifiedLevels)
-def _moment(evidence: CertifiedLevels, t: int) -> Moment:
-    return Moment(1.0, evidence.row_bar)
 
 
 @prepare.register(CertifiedLevels)
@@ -296,12 +292,11 @@ def _dominated(view: View, i: int, j: int) -> float:
     gain = least_gain(problem, state, i, j)
     if evidence.learns and gain > -math.inf and min(state.counts[i], state.counts[j]) < LEAST_PULLS:
         return too_early(min(state.counts[i], state.counts[j]))
+    required = evidence.below_bar + evidence.penalty[i] + evidence.penalty[j]
     if evidence.plain or gain == -math.inf:
-        required = evidence.below_bar + evidence.penalty[i] + evidence.penalty[j]
         return against(gain, evidence.inverse[i], evidence.inverse[j], required)
     if evidence.rates and gain <= 0.0:  # rates say nothing where there is no lead, and sums the same of each coordinate
-        required = evidence.below_bar + evidence.penalty[i] + evidence.penalty[j] + SUM_EXTRA
-        return against(gain, evidence.inverse[i], evidence.inverse[j], required)
+        return against(gain, evidence.inverse[i], evidence.inverse[j], required + SUM_EXTRA)
     least = math.inf
     for c in range(problem.compared):
         least = min(least, in_coordinate(view, j, i, c, 0.0, evidence.below_bar))
@@ -310,7 +305,7 @@ def _dominated(view: View, i: int, j: int) -> float:
 
 @most_dominated.register(CertifiedLevels)
 def _most_dominated(view: View, i: int, j: int) -> float:
-    """A lead less a width, or 0 where that is negative and the lead is not; learnt scales have other units."""
+    """Return a lead less a width, or 0 where that is negative and the lead is not; learnt scales have other units."""
     return math.inf if view.evidence.learns else least_gain(view.problem, view.state, i, j)
 
 
@@ -325,11 +320,6 @@ def _is_dominated_above(view: View, i: int, j: int, floor: float) -> bool:
     return is_above(
         floor, least_gain(view.problem, view.state, i, j), evidence.inverse[i], evidence.inverse[j], required
     )
-
-
-@undominated.register(CertifiedLevels)
-def _undominated(view: View, i: int, j: int) -> float:
-    return undominated_below(view, i, j, math.inf)
 
 
 @undominated_below.register(CertifiedLevels)
@@ -360,45 +350,33 @@ def _undominated_below(view: View, i: int, j: int, ceiling: float) -> float:
         if evidence.sets.shape[0] > 0:
             return max(most, in_some_correlated(view, i, j))
         both = evidence.penalty[i] + evidence.penalty[j]
-        return max(most, in_some(view, i, j, 0.0, first + second, both))
+        return max(most, in_some(view, i, j, first + second, both))
     return most
 
 
-@below_some.register(CertifiedLevels)
-def _below_some(view: View, i: int, members: Bytes) -> bool:
-    return is_below_some(view, i, members)
+undominated.register(CertifiedLevels, lambda view, i, j: undominated_below(view, i, j, math.inf))
+below_some.register(CertifiedLevels, lambda view, i, members: is_below_some(view, i, members))
+pair_radius.register(CertifiedLevels, lambda view, i, j: _least_lead(view, i, j, view.evidence.below_bar))
+lead_radius.register(CertifiedLevels, lambda view, i, j: _least_lead(view, i, j, view.evidence.lead_bar))
 
 
-@pair_radius.register(CertifiedLevels)
-def _pair_radius(view: View, i: int, j: int) -> float:
+@inner
+def _least_lead(view: View, i: int, j: int, bar: float) -> float:
     evidence = view.evidence
-    required = evidence.below_bar + evidence.penalty[i] + evidence.penalty[j]
-    return lead_required(evidence.inverse[i], evidence.inverse[j], required)
+    return lead_required(evidence.inverse[i], evidence.inverse[j], bar + evidence.penalty[i] + evidence.penalty[j])
 
 
 @gap_radius.register(CertifiedLevels)
 def _gap_radius(view: View, i: int, j: int, c: int) -> float:
     evidence, problem, state = view.evidence, view.problem, view.state
     required = evidence.gap_bar + evidence.penalty[i] + evidence.penalty[j]
-    first, second = (
-        variance(problem, state, i, c) * evidence.inverse[i],
-        variance(problem, state, j, c) * evidence.inverse[j],
-    )
+    first = variance(problem, state, i, c) * evidence.inverse[i]
+    second = variance(problem, state, j, c) * evidence.inverse[j]
     return math.sqrt(2.0 * (first + second) * required)
 
 
-@lead_radius.register(CertifiedLevels)
-def _lead_radius(view: View, i: int, j: int) -> float:
-    evidence = view.evidence
-    required = evidence.lead_bar + evidence.penalty[i] + evidence.penalty[j]
-    return lead_required(evidence.inverse[i], evidence.inverse[j], required)
+# --- time -------------------------------------------------------------------------------------------------------------
 
-
-@is_steady.register(CertifiedLevels)
-def _is_steady(view: View) -> bool:
-    return True
-
-
-@widening.register(CertifiedLevels)
-def _widening(view: View, then: View, i: int) -> float:
-    return 0.0
+moment.register(CertifiedLevels, lambda evidence, t: Moment(1.0, evidence.row_bar))
+is_steady.register(CertifiedLevels, lambda view: True)
+widening.register(CertifiedLevels, lambda view, then, i: 0.0)

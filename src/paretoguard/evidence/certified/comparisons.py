@@ -1,16 +1,29 @@
-"""Two arms, for `certified`: evidence that one leads the other in a coordinate, or in some of several.
+"""Two arms or several, for `certified`: evidence that one leads another in some coordinates, or is dominated by some.
 
-Evidence is given in the form of widths, a lead minus the least that is certain, about; its sign is exact: >= 0 means
-certified. `bar` is what the logarithm of the e-value must reach. Nothing here depends on time or on other arms.
+Of two arms, evidence is given in the form of widths, a lead minus the least that is certain, about; its sign is exact:
+>= 0 means certified. `bar` is what the logarithm of the e-value must reach. Nothing here depends on time or on other
+arms.
+
+Of several arms: if none of them dominates i, each arm j is no better than i in some coordinate c(j). The product of the
+normal mixtures of i, in every coordinate that c uses, and of each j in its own is then at least exp(cost - penalties),
+where the cost is least over all maps c: that of rising (`cheapest_entry`) with q for the counts. docs/guarantees.md
+proves it.
 """
 
 import math
+from typing import NamedTuple
+
+import numpy as np
 
 from paretoguard.compiler.jit import aside, inner
+from paretoguard.engine.arrays import ProblemArrays
+from paretoguard.engine.means import least_gain
 from paretoguard.engine.view import View
-from paretoguard.evidence.certified.bernoulli import is_rate_apart, least_regrets, regret_of
-from paretoguard.evidence.certified.normal_mixture import SURELY, is_apart
+from paretoguard.evidence.certified.mixtures import SURELY, is_apart, is_rate_apart, least_regrets, regret_of
 from paretoguard.evidence.estimated_scale import NEVER, variance
+from paretoguard.geometry.cheapest_entry import Entrant, Walk, enter, prepare_walk, walk_memory
+from paretoguard.geometry.polyhedron import Polyhedron, polyhedron
+from paretoguard.numeric import Bytes, Floats, Integers, floats, integers
 
 NOMINAL = 1.1  # how much less than the two-sided form asks for is usually enough: 3/4 of a form nearly 4 times as large
 LEAST = 0.05  # of what is required, where it would be less than nothing (delta near 1)
@@ -20,11 +33,12 @@ _SMALL = 1e-20  # more than the square of _ROUNDING
 _NEAR = 0.7  # two likelihoods are at most exp of twice what a normal law gives
 SUM_SHARE, RATE_SHARE = 0.75, 0.25  # of 0-and-1 outcomes: how the evidence is shared between its two forms
 SUM_EXTRA, RATE_EXTRA = -math.log(SUM_SHARE), -math.log(RATE_SHARE)
+MOST = 4  # arms in a set of `Several`
 
 
 @inner
 def against(lead: float, first: float, second: float, required: float) -> float:
-    """From the 1/q of the two arms, in units of their noise."""
+    """Return the evidence in a lead, given the 1/q of the two arms, in units of their noise."""
     if lead == math.inf or lead == -math.inf:
         return lead
     width = math.sqrt(2.0 * (first + second) * max(LEAST, required - NOMINAL))
@@ -46,7 +60,7 @@ def is_above(limit: float, lead: float, first: float, second: float, required: f
 
 @inner
 def in_coordinate(view: View, i: int, j: int, c: int, slop: float, bar: float) -> float:
-    """That the mean of i in coordinate c, plus `slop`, is above that of j; scales may have to be learnt."""
+    """Return the evidence that the mean of i in coordinate c, plus `slop`, is above that of j."""
     evidence, problem, state = view.evidence, view.problem, view.state
     lead = state.means[i, c] - state.means[j, c] + slop
     required = bar + evidence.penalty[i] + evidence.penalty[j]
@@ -81,7 +95,7 @@ def _is_better_by_sums(view: View, i: int, j: int, c: int, lead: float, by_sums:
 
 @aside
 def _standardised(view: View, i: int, j: int, c: int, lead: float, required: float) -> float:
-    """In units of the root of the mean variance of the two arms; just too little while one is not known."""
+    """Compare in units of the root of the mean variance of the two; just too little while one is not known."""
     evidence, problem, state = view.evidence, view.problem, view.state
     of_i, of_j = variance(problem, state, i, c), variance(problem, state, j, c)
     unit = 0.5 * (of_i + of_j)
@@ -93,7 +107,7 @@ def _standardised(view: View, i: int, j: int, c: int, lead: float, required: flo
 
 @aside
 def _by_rates(lead: float, first: float, n: float, second: float, m: float, required: float) -> float:
-    """By the likelihood of 0-and-1 outcomes; the width is that of a normal law with the pooled variance."""
+    """Compare by the likelihood of 0-and-1 outcomes; the width is that of a normal law with the pooled variance."""
     pooled, total = (n * first + m * second) / (n + m), 1.0 / n + 1.0 / m
     width = math.sqrt(8.0 * pooled * (1.0 - pooled) * total * max(LEAST, required))
     if lead < _NEAR * width:  # likelihoods would not do
@@ -104,8 +118,8 @@ def _by_rates(lead: float, first: float, n: float, second: float, m: float, requ
 
 
 @inner
-def in_some(view: View, i: int, j: int, slop: float, total: float, both: float) -> float:
-    """That i, with `slop` more, leads j in some coordinate: by the best set of two or more independent ones together.
+def in_some(view: View, i: int, j: int, total: float, both: float) -> float:
+    """That i leads j, up to the tolerance, in some coordinate: by the best set of two or more independent ones.
 
     `total` is the sum of both 1/q, `both` of the penalties. Of each size the best set is that of the largest leads.
     Leads are taken one by one, the largest first.
@@ -118,7 +132,7 @@ def in_some(view: View, i: int, j: int, slop: float, total: float, both: float) 
         for c in range(1, problem.compared):
             if evidence.leads[c] > evidence.leads[largest]:
                 largest = c
-        lead = evidence.leads[largest] + slop
+        lead = evidence.leads[largest]
         if lead <= 0.0:
             break
         evidence.leads[largest] = -math.inf
@@ -157,3 +171,97 @@ def _take_leads(view: View, i: int, j: int) -> None:
     problem, state = view.problem, view.state
     for c in range(problem.compared):
         view.evidence.leads[c] = state.means[i, c] - state.means[j, c] + problem.tolerance[c]
+
+
+# --- several arms -----------------------------------------------------------------------------------------------------
+
+
+class Several(NamedTuple):
+    """The levels of sets of arms, and memory to look at them; without room for arms where they are not used."""
+
+    bars: Floats  # [MOST + 1] log(1/level) of a set of so many arms
+    region: Polyhedron  # all of space
+    points: Floats  # [K, compared]
+    weights: Floats  # [K] q
+    order: Integers  # [K] the arms above the one at hand, that with most evidence alone first
+    alone: Floats  # [K] what each costs alone
+    walk: Walk
+
+
+def new_several(problem: ProblemArrays, bar: float, share: float) -> Several:
+    """Give each set of s out of the K - 1 other arms, s from 2 to MOST, its part of `share` (K - 1) exp(-bar)."""
+    others = problem.arms - 1
+    sizes = range(2, min(MOST, others) + 1) if share > 0.0 else range(0)
+    bars = np.full(MOST + 1, math.inf)
+    for size in sizes:
+        bars[size] = bar + math.log(math.comb(others, size) * len(sizes) / (share * others))
+    K, d = (problem.arms, problem.compared) if share > 0.0 else (0, 1)
+    region = polyhedron(floats(0, d), floats(0))
+    order = integers(K)
+    return Several(bars, region, floats(K, d), floats(K), order, floats(K), walk_memory(K, d, 0))
+
+
+@inner
+def is_below_some(view: View, i: int, members: Bytes) -> bool:
+    """Try the two, three or more marked arms with most evidence alone; unmark those not needed."""
+    evidence, problem = view.evidence, view.problem
+    several = evidence.several
+    if several.order.shape[0] == 0 or problem.compared == 0:
+        return False
+    size = min(MOST, _line_up(view, i, members))
+    if size < 2:
+        return False
+    _look(view, i, size)
+    own = evidence.penalty[several.order[0]]
+    members[several.order[0]] = 1
+    for k in range(1, size):
+        own += evidence.penalty[several.order[k]]
+        members[several.order[k]] = 1
+        needed = several.bars[k + 1] + own + min(problem.compared, k + 1) * evidence.penalty[i]
+        if _most(several, i, k + 1) >= needed:
+            prepare_walk(several.region, several.points, members, several.walk)
+            if enter(Entrant(several.region, several.points, several.weights, i), needed, several.walk) == math.inf:
+                return True
+    return False
+
+
+@inner
+def _line_up(view: View, i: int, members: Bytes) -> int:
+    """Sort the marked arms that are above i, unmark all, and return how many there are."""
+    evidence, problem, state = view.evidence, view.problem, view.state
+    several, size = evidence.several, 0
+    for j in range(problem.arms):
+        gain = least_gain(problem, state, i, j) if members[j] == 1 and j != i and state.counts[j] > 0 else 0.0
+        members[j] = 0
+        if gain > 0.0:
+            several.alone[j] = gain * gain / (evidence.inverse[i] + evidence.inverse[j])
+            place = size
+            while place > 0 and several.alone[several.order[place - 1]] < several.alone[j]:
+                several.order[place] = several.order[place - 1]
+                place -= 1
+            several.order[place] = j
+            size += 1
+    return size
+
+
+@inner
+def _look(view: View, i: int, size: int) -> None:
+    evidence = view.evidence
+    several = evidence.several
+    for k in range(-1, size):
+        a = i if k < 0 else several.order[k]
+        several.weights[a] = 1.0 / evidence.inverse[a]
+        for c in range(view.problem.compared):
+            several.points[a, c] = view.state.means[a, c]
+
+
+@inner
+def _most(several: Several, i: int, size: int) -> float:
+    """Return no less than the cost: i rises alone, in the one coordinate where it is easiest."""
+    least = math.inf
+    for c in range(several.points.shape[1]):
+        highest = 0.0
+        for k in range(size):
+            highest = max(highest, several.points[several.order[k], c] - several.points[i, c])
+        least = min(least, highest)
+    return 0.5 * several.weights[i] * least * least * SURELY

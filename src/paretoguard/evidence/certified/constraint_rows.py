@@ -6,11 +6,10 @@ Given is the logarithm of the e-value. Nothing here depends on time or on other 
 import math
 
 from paretoguard.compiler.jit import aside, inner
-from paretoguard.engine.arrays import ProblemArrays
-from paretoguard.engine.bets import FAILS, HOLDS, bet_evidence
+from paretoguard.engine.arrays import FAILS, HOLDS, ProblemArrays, bet_evidence
 from paretoguard.engine.state import State
 from paretoguard.engine.view import View
-from paretoguard.evidence.certified.normal_mixture import LOG_2, ROOM, SURELY, log_sum, row_e_value, row_evidence
+from paretoguard.evidence.certified.mixtures import LOG_2, ROOM, SURELY, log_sum, row_e_value, row_evidence
 from paretoguard.evidence.estimated_scale import row_scale
 
 MOST_WEALTH = 600.0  # the logarithm of wealth whose exponential is still a number, with room
@@ -18,7 +17,7 @@ MOST_WEALTH = 600.0  # the logarithm of wealth whose exponential is still a numb
 
 @inner
 def slack_of(problem: ProblemArrays, state: State, i: int, row: int) -> float:
-    """Of a noisy row, in standard deviations along it."""
+    """Return the slack of a noisy row, in standard deviations along it."""
     slack: float = problem.region.b[row]
     for c in range(problem.objectives - problem.noisy):
         slack -= problem.exact_part[row, c] * state.means[i, problem.noisy + c]
@@ -29,7 +28,7 @@ def slack_of(problem: ProblemArrays, state: State, i: int, row: int) -> float:
 
 @inner
 def feasible(view: View, i: int) -> float:
-    """Every row must have its evidence: a false claim is false for one row."""
+    """Return the least evidence of a row: a false claim is false for one row."""
     problem = view.problem
     least, nearest = math.inf, math.inf
     for row in range(problem.region.A.shape[0]):
@@ -47,7 +46,7 @@ def feasible(view: View, i: int) -> float:
 
 @inner
 def _one_row(view: View, i: int, row: int, side: int) -> float:
-    """The evidence that a row holds, up to its tolerance, or that it fails."""
+    """Return the evidence that a row holds, up to its tolerance, or that it fails."""
     z = _distance(view, i, row, side)
     if view.problem.bets.first[row, side] >= 0:
         return _with_bets(view, i, row, side, z)
@@ -56,7 +55,7 @@ def _one_row(view: View, i: int, row: int, side: int) -> float:
 
 @inner
 def _distance(view: View, i: int, row: int, side: int) -> float:
-    """From the limit of a row, up to its tolerance, in units of the mixture; -inf while its scale is not known."""
+    """Return the distance past the limit of a row, in units of the mixture; -inf while its scale is not known."""
     problem, state = view.problem, view.state
     scale = row_scale(problem, state, i, row)
     if scale == math.inf:
@@ -68,7 +67,7 @@ def _distance(view: View, i: int, row: int, side: int) -> float:
 
 @inner
 def _with_bets(view: View, i: int, row: int, side: int, z: float) -> float:
-    """Averaged: bets are sharper far from the limit, sums reach any distance."""
+    """Average sums and bets: bets are sharper far from the limit, sums reach any distance."""
     state = view.state
     wealth = bet_evidence(state.growth[i], view.problem.bets.first[row, side], float(state.counts[i]))
     return log_sum(row_evidence(z, view.evidence.penalty[i]), wealth) - LOG_2
@@ -76,7 +75,7 @@ def _with_bets(view: View, i: int, row: int, side: int, z: float) -> float:
 
 @inner
 def infeasible(view: View, i: int) -> float:
-    """The average over rows; of independent rows, averaged with the product of 1/2 + (average of a group)/2."""
+    """Average over rows; of independent rows, averaged with the product of 1/2 + (average of a group)/2."""
     evidence, problem, state = view.evidence, view.problem, view.state
     fall = math.sqrt(evidence.rho / (float(state.counts[i]) + evidence.rho))
     groups, rows = problem.row_groups, 0
@@ -123,7 +122,7 @@ def most_infeasible(view: View, i: int) -> float:
 
 @aside
 def _infeasible_far(view: View, i: int) -> float:
-    """The same by logarithms, where e-values would be too large or too small for numbers."""
+    """Do the same by logarithms, where e-values would be too large or too small for numbers."""
     problem = view.problem
     groups, rows = problem.row_groups, 0
     average, product = -math.inf, 0.0

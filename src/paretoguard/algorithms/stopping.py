@@ -22,23 +22,25 @@ import math
 from typing import NamedTuple
 
 import numpy as np
-from numpy import int64, uint8
+from numpy import int64
 
 from paretoguard.compiler.jit import inner
 from paretoguard.engine.arrays import ProblemArrays
 from paretoguard.engine.questions import (
+    choose,
     dominated,
     is_dominated_above,
     is_steady,
     moment,
     most_dominated,
+    select,
     undominated,
     undominated_below,
     widening,
 )
 from paretoguard.engine.state import CLOCK, State
-from paretoguard.engine.view import View, is_candidate, weight_of
-from paretoguard.numeric import Bytes, Floats, Integers
+from paretoguard.engine.view import NOTHING, View, is_candidate, weight_of
+from paretoguard.numeric import Bytes, Floats, Integers, flags, floats, integers
 
 BY_FEASIBILITY, AT_A_GLANCE, REMEMBERED, WHOLE = 0, 1, 2, 3  # what a bound is from; at a glance: it is not reached
 _FEW = 8  # up to so many arms in O_t, comparing all pairs is quicker than remembering
@@ -67,19 +69,30 @@ def new_rivals(problem: ProblemArrays, *, by_pairs: bool = False) -> Rivals:
     K = problem.arms
     return Rivals(
         by_pairs=by_pairs,
-        members=np.zeros(K, dtype=uint8),
+        members=flags(K),
         rival=np.full(K, -1, dtype=int64),
-        below=np.zeros(K),
-        stamps=np.zeros((K, 2), dtype=int64),
-        bound=np.zeros(K),
+        below=floats(K),
+        stamps=integers(K, 2),
+        bound=floats(K),
         challenger=np.full(K, -1, dtype=int64),
-        known=np.zeros(K, dtype=uint8),
+        known=flags(K),
         weakest=np.full(1, -1, dtype=int64),
-        listed=np.zeros(K, dtype=int64),
-        lead=np.zeros(K),
+        listed=integers(K),
+        lead=floats(K),
         seen=np.full(K, -1, dtype=int64),
-        last=np.zeros(1, dtype=int64),
+        last=integers(1),
     )
+
+
+class RuleMemory(NamedTuple):
+    """What an algorithm remembers that stops by this rule: its own record derives from it and registers `select`."""
+
+    rivals: Rivals
+
+
+@choose.register(RuleMemory)
+def _choose(memory: RuleMemory, view: View) -> int:
+    return NOTHING if rule_stops(view, memory.rivals) else select(memory, view)
 
 
 @inner

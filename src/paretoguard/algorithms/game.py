@@ -5,8 +5,9 @@ learner's weights w, find the nearest other answer for them, let the learner see
 
     gain_i = (|mean_i - moved_i| + sqrt(2 c_i/N_i))^2,
 
-and pull an arm drawn from w. The learner is AdaHedge, with losses -gain_i. The bonus c_i covers what the means may
-still be off: by a bound for each arm (`bonus` "arm"), or as in the paper by one for all together:
+and pull an arm drawn from w. The learner is AdaHedge (de Rooij, van Erven, Grünwald, Koolen 2014), with losses -gain_i.
+The bonus c_i covers what the means may still be off: by a bound for each arm (`bonus` "arm"), or as in the paper by one
+for all together:
 
     arm: c_i = 2 d log(4 + log N_i) + d C_G(log(K t^1.2)/d)
     all: c_i = h(t^2, 1/t^3)
@@ -26,25 +27,31 @@ from numbers import Integral
 from typing import ClassVar, NamedTuple
 
 import numpy as np
-from numpy import int64
 
 from paretoguard.algorithms.algorithm import Algorithm
-from paretoguard.algorithms.game.learner import AdaHedge, new_adahedge, take_gains, weigh_arms
 from paretoguard.compiler.jit import inner
 from paretoguard.engine.arrays import ProblemArrays
 from paretoguard.engine.questions import answer, choose, select
 from paretoguard.engine.view import NOTHING, View, draw_for_decision, pulls_so_far, queue_one
 from paretoguard.errors import SettingsError
-from paretoguard.evidence.glr import Glr, needed
-from paretoguard.evidence.lil import threshold
+from paretoguard.evidence.kaufmann_koolen import Glr, needed, threshold
 from paretoguard.geometry.nearest_alternative import Alternative, alternative, nearest
-from paretoguard.numeric import Bytes, Floats, Integers
+from paretoguard.numeric import Bytes, Floats, Integers, floats, integers
 from paretoguard.vocabulary import DOMINATED, INFEASIBLE, OPTIMAL, TASKS
 
 BONUSES = ("arm", "all")
 LATEST = 1e15  # results for which the bonus is worked out
 KNOTS = 400
 _SEEN, _RESPONDED, _TESTED, _STOPPED = 0, 1, 2, 3  # entries of GameMemory.when
+
+
+class AdaHedge(NamedTuple):
+    """The learner: weights of arms that follow what each arm has gained."""
+
+    weights: Floats  # [K] w
+    gains: Floats  # [K] of this step
+    total: Floats  # [K] gains so far
+    gap: Floats  # [1] mixability gaps so far
 
 
 class GameMemory(NamedTuple):
@@ -93,9 +100,9 @@ class Game(Algorithm):
             respond=self.respond,
             test=self.test,
             by_arm=self.bonus == "arm",
-            when=np.zeros(4, dtype=int64),
-            learner=new_adahedge(K),
-            counts=np.zeros(K),
+            when=integers(4),
+            learner=AdaHedge(np.full(K, 1.0 / K), floats(K), floats(K), floats(1)),
+            counts=floats(K),
             tail=np.array(tail),
             found=alternative(K, d, problem.region.A.shape[0]),
         )
@@ -134,7 +141,7 @@ def _learn(memory: GameMemory, view: View) -> None:
     problem, state = view.problem, view.state
     K = problem.arms
     learner = memory.learner
-    weigh_arms(learner)
+    _weigh_arms(learner)
     nearest(problem.region, state.means, state.optimal, learner.weights, memory.found)
     t = float(pulls_so_far(view))
     tail = _tail(memory, t)
@@ -145,12 +152,12 @@ def _learn(memory: GameMemory, view: View) -> None:
             level = tail + 2.0 * K * problem.noisy * math.log(4.0 + math.log(max(1.0, t * t / K)))
         gain = math.sqrt(2.0 * memory.found.half[i]) + math.sqrt(2.0 * level / state.counts[i])
         learner.gains[i] = gain * gain
-    take_gains(learner)
+    _take_gains(learner)
 
 
 @inner
 def _tail(memory: GameMemory, t: float) -> float:
-    """The part of the bonus with C_G, between the knots by a straight line."""
+    """Return the part of the bonus with C_G, between the knots by a straight line."""
     place = min(math.log(t) / math.log(LATEST), 1.0) * (KNOTS - 1)
     knot = min(int(place), KNOTS - 2)
     share = place - knot
@@ -175,3 +182,42 @@ def _answer(memory: GameMemory, view: View, statuses: Bytes) -> None:
     state = view.state
     for i in range(view.problem.arms):
         statuses[i] = OPTIMAL if state.optimal[i] == 1 else DOMINATED if state.inside[i] == 1 else INFEASIBLE
+
+
+# --- the learner ------------------------------------------------------------------------------------------------------
+
+
+@inner
+def _weigh_arms(learner: AdaHedge) -> None:
+    """Set the weights proportional to exp(eta total), eta = log K / gap; before any gap, to the best so far alike."""
+    K = learner.total.shape[0]
+    best, whole = -math.inf, 0.0
+    for i in range(K):
+        best = max(best, learner.total[i])
+    for i in range(K):
+        if learner.gap[0] > 0.0:
+            learner.weights[i] = math.exp(math.log(float(K)) / learner.gap[0] * (learner.total[i] - best))
+        else:
+            learner.weights[i] = 1.0 if learner.total[i] == best else 0.0
+        whole += learner.weights[i]
+    for i in range(K):
+        learner.weights[i] /= whole
+
+
+@inner
+def _take_gains(learner: AdaHedge) -> None:
+    """Add the gains, and the gap between the mean gain and its exponential mean."""
+    K = learner.total.shape[0]
+    most, mean, mixed = -math.inf, 0.0, 0.0
+    for i in range(K):
+        if learner.weights[i] > 0.0:
+            most = max(most, learner.gains[i])
+    for i in range(K):
+        mean += learner.weights[i] * learner.gains[i]
+        learner.total[i] += learner.gains[i]
+    if learner.gap[0] > 0.0 and K > 1:
+        rate = math.log(float(K)) / learner.gap[0]
+        for i in range(K):
+            mixed += learner.weights[i] * math.exp(rate * (learner.gains[i] - most))
+        most += math.log(mixed) / rate
+    learner.gap[0] += max(0.0, most - mean)

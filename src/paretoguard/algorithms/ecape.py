@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import ClassVar, NamedTuple
 
 from paretoguard.algorithms.algorithm import Algorithm
-from paretoguard.algorithms.ecape.stopping import (
+from paretoguard.algorithms.stopping import (
     Rivals,
     closest_member,
     new_rivals,

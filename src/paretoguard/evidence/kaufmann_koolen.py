@@ -1,26 +1,32 @@
-"""`lil`: thresholds that grow as the law of the iterated logarithm asks, after Kaufmann and Koolen (finite-sample).
+"""`lil` and `glr`: thresholds from the deviation inequalities of Kaufmann and Koolen (2021) (finite-sample guarantee).
 
-With C = C_G and r(N) = 2 log(4 + log N):
+With C = C_G (`threshold`), `lil` grows as the law of the iterated logarithm asks. With r(N) = 2 log(4 + log N):
 
 - pairs: w_ij = sqrt(2 B (1/N_i + 1/N_j)), B = 2 C(x/2) + r(N_i) + r(N_j), x = log(K (K-1) d / delta);
 - constraints, independent objectives: g_i = d C(log(2K/delta)/d) + d r(N_i) with sigma_u = 1, otherwise
   g_i = C(log(2Kd/delta)) + r(N_i) with sigma_u = sqrt(d).
+
+`glr` takes all means at once, by likelihood ratio; it is the evidence of Game-cPSI, for independent objectives. With
+probability >= 1 - delta, at all times: sum_i N_i/2 |mean_i - truth_i|^2 <= h(t), where
+
+    h(t) = 2 K d log(4 + log(t/K)) + K d C(log(1/delta)/(K d)).
+
+So whatever holds for all means within that distance may be claimed. Stopping uses the distance to the nearest means
+with another answer, and the sharper sum over arms of 2 d log(4 + log N_i) for the first term.
 """
 
 import math
 from dataclasses import dataclass
 from typing import ClassVar, NamedTuple
 
-import numpy as np
-
+from paretoguard.compiler.jit import inner
 from paretoguard.engine.arrays import ProblemArrays
-from paretoguard.engine.feasibility import eta_of
-from paretoguard.engine.questions import Moment, moment, prepare, radius, row_radius, weigh
+from paretoguard.engine.means import eta_of
+from paretoguard.engine.questions import Moment, moment, prepare, radius, ratio_bar, row_radius, weigh
 from paretoguard.engine.state import State
 from paretoguard.engine.view import View
-from paretoguard.evidence.kind import Evidence
-from paretoguard.evidence.widths import spread, use_widths
-from paretoguard.numeric import Floats
+from paretoguard.evidence.kind import Evidence, spread, use_widths
+from paretoguard.numeric import Floats, floats
 
 
 def threshold(x: float) -> float:
@@ -42,6 +48,9 @@ def threshold(x: float) -> float:
     # In terms of log(1 - l) the minimum is not squeezed against l = 1 as x grows.
     found = minimize_scalar(lambda u: value(1 - math.exp(u)), bounds=(-40.0, math.log(0.5) - 1e-12), method="bounded")
     return float(min(found.fun, value(0.5 * (1 + 1e-12))))
+
+
+# --- lil --------------------------------------------------------------------------------------------------------------
 
 
 class LilLevels(NamedTuple):
@@ -75,13 +84,8 @@ class Lil(Evidence):
             row_factor=row_factor,
             limit_constant=threshold(math.log(K * d / delta)),
             sigma_u=sigma_u,
-            growth=np.zeros(K),
+            growth=floats(K),
         )
-
-
-@moment.register(LilLevels)
-def _moment(evidence: LilLevels, t: int) -> Moment:
-    return Moment(math.sqrt(2.0), evidence.row_constant)
 
 
 @prepare.register(LilLevels)
@@ -90,12 +94,13 @@ def _prepare(evidence: LilLevels, state: State, i: int) -> None:
 
 
 @spread.register(LilLevels)
-def _spread(view: View, i: int, j: int) -> float:
+def _spread_lil(view: View, i: int, j: int) -> float:
     evidence, state = view.evidence, view.state
     required = evidence.pair_constant + evidence.growth[i] + evidence.growth[j]
     return math.sqrt(required * (state.inverse[i] + state.inverse[j]))
 
 
+moment.register(LilLevels, lambda evidence, t: Moment(math.sqrt(2.0), evidence.row_constant))
 use_widths(LilLevels)
 
 
@@ -117,3 +122,57 @@ def _row_radius(view: View, i: int, row: int) -> float:
     evidence = view.evidence
     required = evidence.row_constant + evidence.row_factor * evidence.growth[i]
     return evidence.sigma_u * math.sqrt(2.0 * required) * view.state.root[i]
+
+
+# --- glr --------------------------------------------------------------------------------------------------------------
+
+
+class GlrLevels(NamedTuple):
+    """`glr` for one problem and one delta."""
+
+    constant: float  # K d C_G(log(1/delta)/(K d))
+    arms: int
+    noisy: int
+    sigma_u: float
+
+
+@dataclass(frozen=True)
+class Glr(Evidence):
+    """Kaufmann and Koolen's deviation inequality for all means at once (finite-sample, independent objectives only)."""
+
+    name: ClassVar[str] = "glr"
+    guarantee: ClassVar[str] = "finite-sample"
+    if_independent: ClassVar[bool] = True
+    basis: ClassVar[str] = "a deviation inequality of Kaufmann and Koolen (2021) for all means at once, at all times"
+
+    def fit(self, delta: float, problem: ProblemArrays) -> GlrLevels:
+        size = problem.arms * max(problem.noisy, 1)
+        return GlrLevels(size * threshold(math.log(1.0 / delta) / size), problem.arms, max(problem.noisy, 1), 1.0)
+
+
+@moment.register(GlrLevels)
+def _moment_glr(evidence: GlrLevels, t: int) -> Moment:
+    size = evidence.arms * evidence.noisy
+    level = evidence.constant + 2.0 * size * math.log(4.0 + math.log(max(1.0, t / evidence.arms)))
+    return Moment(math.sqrt(2.0 * level), level)
+
+
+spread.register(GlrLevels, lambda view, i, j: math.sqrt(view.state.inverse[i] + view.state.inverse[j]))
+use_widths(GlrLevels)
+
+
+@inner
+def needed(view: View) -> float:
+    """Return what the weighted distance to another answer must exceed."""
+    evidence = view.evidence
+    growth = 0.0
+    for i in range(evidence.arms):
+        growth += math.log(4.0 + math.log(float(view.state.counts[i])))
+    return evidence.constant + 2.0 * evidence.noisy * growth
+
+
+@ratio_bar.register(GlrLevels)
+def _ratio_bar(view: View) -> float:
+    """Add up squares over objectives that are independent."""
+    problem = view.problem
+    return needed(view) if problem.independent or problem.noisy < 2 else math.inf

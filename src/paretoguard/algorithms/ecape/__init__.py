@@ -1,1 +1,0 @@
-"""e-cAPE, and the stopping rule that other algorithms share with it."""

@@ -1,1 +1,0 @@
-"""Game-cPSI: a learner of sampling weights plays against the nearest other answer."""
