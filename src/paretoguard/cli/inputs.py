@@ -162,7 +162,7 @@ def moment(seconds: float | None) -> str | None:
     """Return a time as people and programs read it."""
     from paretoguard.experiment import events
 
-    return None if seconds is None else events.moment(seconds)
+    return None if seconds is None else events.utc_text(seconds)
 
 
 def as_values(ticket: "Ticket") -> dict[str, Any]:

@@ -164,10 +164,10 @@ def check_entry(entry: Entry) -> None:
         )
 
 
-def moment(seconds: float) -> str:
+def utc_text(seconds: float) -> str:
     """Return the time of an event in ISO format.
 
-    >>> moment(0.0)
+    >>> utc_text(0.0)
     '1970-01-01T00:00:00Z'
     """
     return datetime.fromtimestamp(seconds, UTC).isoformat(timespec="seconds").replace("+00:00", "Z")

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from paretoguard.errors import LedgerError
 from paretoguard.experiment.audit import counted
-from paretoguard.experiment.events import CREATED, KINDS, RETRACTED, Entry, first_break, moment
+from paretoguard.experiment.events import CREATED, KINDS, RETRACTED, Entry, first_break, utc_text
 from paretoguard.experiment.experiment import Experiment, Status
 from paretoguard.experiment.ledger_state import CHANGED
 from paretoguard.experiment.storage import Storage
@@ -105,7 +105,7 @@ class Facts:
                 "pulls": dict(zip(grown.arms, grown.pulls.T.tolist(), strict=True)),
                 "evidence": dict(zip(grown.arms, grown.progress.T.tolist(), strict=True)),
             },
-            "retractions": [{**row._asdict(), "time": moment(row.time)} for row in self.retractions],
+            "retractions": [{**row._asdict(), "time": utc_text(row.time)} for row in self.retractions],
             "failures": {arm: failures._asdict() for arm, failures in self.failures.items()},
             "protocol": {
                 "text": self.protocol,
@@ -232,8 +232,8 @@ def ledger(facts: Facts) -> list[tuple[str, str]]:
     return [
         ("experiment", facts.name),
         ("events", f"{facts.status.sequence:,} ({kinds})"),
-        ("first event", moment(facts.first)),
-        ("last event", moment(facts.last)),
+        ("first event", utc_text(facts.first)),
+        ("last event", utc_text(facts.last)),
         ("hash of the last event", facts.status.hash),
         ("chain of hashes", f"BROKEN: {facts.broken}" if facts.broken else "whole"),
         ("begun with", ", ".join(f"{name} {version}" for name, version in versions.items())),

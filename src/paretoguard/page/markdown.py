@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterable, Mapping, Sequence
 
-from paretoguard.experiment.events import moment
+from paretoguard.experiment.events import utc_text
 from paretoguard.page import sections
 from paretoguard.page.content import STATES, Facts
 
@@ -17,7 +17,7 @@ def markdown(facts: Facts) -> str:
     texts = [
         f"# {_plain(facts.name)}",
         f"**{_plain(result.headline())}.** State: {STATES[result.stopped]}; guarantee: {result.guarantee}; last event "
-        f"{moment(facts.last)[:10]}.",
+        f"{utc_text(facts.last)[:10]}.",
     ]
     if facts.broken:
         texts.append(f"**The ledger was changed after it was written: {_plain(facts.broken)}.**")

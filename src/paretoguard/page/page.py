@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from paretoguard.experiment.events import moment
+from paretoguard.experiment.events import utc_text
 from paretoguard.page import sections
 from paretoguard.page.content import STATES, Facts
 from paretoguard.page.markup import Html, Picture, inline, joined, pairs_of, rules, scrolling, table_of, tag, unbroken
@@ -54,7 +54,7 @@ def _header(facts: Facts) -> list[Html]:
         ("results", f"{result.samples:,}"),
         ("guarantee", result.guarantee),
         ("accepted error δ", f"{result.delta:g}"),
-        ("last event", moment(facts.last)[:10]),
+        ("last event", utc_text(facts.last)[:10]),
     ]
     broken = f"The ledger was changed after it was written: {facts.broken}."
     return [

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
-from paretoguard.experiment.events import moment
+from paretoguard.experiment.events import utc_text
 from paretoguard.experiment.ledger_state import CHANGED
 from paretoguard.page.content import Facts, asked, assumed, constraints, ledger, objectives, promise
 from paretoguard.verdict import MARKS, show, show_interval
@@ -161,7 +161,7 @@ def _unfixed(facts: Facts) -> str:
 def _left_out(facts: Facts) -> list[dict[str, str]]:
     return [
         {"result": f"{row.number}", "arm": row.arm, "reason": row.reason}
-        | {"blind to values": "declared" if row.blind else "not declared", "when": moment(row.time)}
+        | {"blind to values": "declared" if row.blind else "not declared", "when": utc_text(row.time)}
         for row in facts.retractions
     ]
 
