@@ -13,7 +13,6 @@ from paretoguard.algorithms.stopping import (
     Rivals,
     closest_member,
     new_rivals,
-    take_candidates,
     weakest_excluded,
     weakest_feasible,
     weakest_pair,
@@ -52,7 +51,6 @@ def _choose(memory: ECapeMemory, view: View) -> int:
 @inner
 def _leader(rivals: Rivals, view: View) -> int:
     """Return the arm that holds up the stopping rule, or -1 when nothing does."""
-    take_candidates(view, rivals)
     z2, excluded = weakest_excluded(view, rivals, view.state.optimal)
     if z2 < 0.0:
         return excluded

@@ -8,7 +8,7 @@ C_t = F_t + G_t the candidates:
     Z1P  = min over ordered pairs of O_t of M^-(i,j)
     Z2   = min over i in C_t, not in O_t, of (xi_i if i in F_t, else max(gamma_i, xi_i))
 
-The rule stops when all three are >= 0. APE (`algorithms/two_stage`) asks for Z1P and Z2 among the arms that it takes to
+The rule stops when all three are >= 0. APE (`two_stage.py`) asks for Z1P and Z2 among the arms that it takes to
 be feasible, by pairs alone: `members` stands for C_t then, and `front` for O_t.
 
 xi_i is a maximum, so m^-(i,j) at any one candidate j bounds it from below: each arm remembers its best rival, and xi_i
@@ -19,7 +19,7 @@ table.
 """
 
 import math
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy import int64
@@ -49,8 +49,7 @@ _FEW = 8  # up to so many arms in O_t, comparing all pairs is quicker than remem
 class Rivals(NamedTuple):
     """The arms compared, and what the rule remembers of them; what it remembers changes the speed only."""
 
-    by_pairs: bool  # True if feasibility is not asked for
-    members: Bytes  # [K] 1 for the arms compared: C_t
+    members: Any  # Bytes [K], 1 for the arms compared, by pairs alone; None: those of C_t, with their feasibility
     rival: Integers  # [K] the member that last gave xi_i, or -1
     below: Floats  # [K] m^-(i, rival) as it was …
     stamps: Integers  # [K, 2] … with these results of the two; kept for evidence that is steady
@@ -68,8 +67,7 @@ def new_rivals(problem: ProblemArrays, *, by_pairs: bool = False) -> Rivals:
     """Return memory in which nothing is remembered."""
     K = problem.arms
     return Rivals(
-        by_pairs=by_pairs,
-        members=flags(K),
+        members=flags(K) if by_pairs else None,
         rival=np.full(K, -1, dtype=int64),
         below=floats(K),
         stamps=integers(K, 2),
@@ -96,22 +94,22 @@ def _choose(memory: RuleMemory, view: View) -> int:
 
 
 @inner
-def take_candidates(view: View, rivals: Rivals) -> None:
-    """Compare the arms of C_t."""
-    for i in range(view.problem.arms):
-        rivals.members[i] = 1 if is_candidate(view, i) else 0
+def _is_compared(view: View, members: Bytes | None, j: int) -> bool:
+    """True if j is one of the arms compared. The branch that does not apply is not compiled."""
+    if members is None:
+        return is_candidate(view, j)
+    return bool(members[j] == 1)
 
 
 @inner
 def rule_stops(view: View, rivals: Rivals) -> bool:
     """True if Z1F, Z2 and Z1P are all >= 0. A negative term ends the test: that of last time, then the cheapest."""
-    take_candidates(view, rivals)
     front, last = view.state.optimal, rivals.weakest[0]
     for k in range(-1, view.problem.arms):
         if k == 0 and weakest_feasible(view)[0] < 0.0:
             return False
         i = last if k < 0 else k
-        is_asked = i >= 0 and front[i] == 0 and rivals.members[i] == 1
+        is_asked = i >= 0 and front[i] == 0 and _is_compared(view, rivals.members, i)
         if is_asked and _lower_bound(view, rivals, i) < 0.0 and _full_term(view, rivals, i) < 0.0:
             rivals.weakest[0] = i
             return False
@@ -125,7 +123,7 @@ def rule_stops(view: View, rivals: Rivals) -> bool:
 def _lower_bound(view: View, rivals: Rivals, i: int) -> float:
     """Return a lower bound of the term of Z2 for the arm i, from its remembered rival: O(d)."""
     j = rivals.rival[i]
-    if j < 0 or rivals.members[j] == 0:
+    if j < 0 or not _is_compared(view, rivals.members, j):
         rivals.rival[i] = -1
         rivals.below[i] = -math.inf
         return -math.inf
@@ -158,7 +156,7 @@ def _full_term(view: View, rivals: Rivals, i: int) -> float:
     """Return the term of Z2 for the arm i, and remember the rival that gives xi_i: O(K d). After `_lower_bound`."""
     best, first = rivals.below[i], rivals.rival[i]  # few others can be above it
     for j in range(view.problem.arms):
-        if j in (i, first) or rivals.members[j] == 0:
+        if j in (i, first) or not _is_compared(view, rivals.members, j):
             continue
         if most_dominated(view, i, j) > best:
             value = dominated(view, i, j)
@@ -172,7 +170,7 @@ def _full_term(view: View, rivals: Rivals, i: int) -> float:
 def _or_outside(view: View, rivals: Rivals, i: int, value: float) -> float:
     """Return the larger of a value and, for i outside P, gamma_i: worked out only where it may be that."""
     bar, state = view.now.bar, view.state
-    if state.inside[i] == 0 and not rivals.by_pairs and state.most_weight[i] - bar > value:
+    if state.inside[i] == 0 and rivals.members is None and state.most_weight[i] - bar > value:
         return max(value, weight_of(view, i) - bar)
     return value
 
@@ -188,9 +186,9 @@ def weakest_excluded(view: View, rivals: Rivals, front: Bytes) -> tuple[float, i
             continue
         rivals.bound[i] = math.inf
         rivals.known[i] = BY_FEASIBILITY
-        if front[i] == 0 and rivals.members[i] == 1:
+        if front[i] == 0 and _is_compared(view, rivals.members, i):
             rivals.bound[i] = -math.inf
-            if state.inside[i] == 0 and not rivals.by_pairs and state.weight[i] == state.weight[i]:
+            if state.inside[i] == 0 and rivals.members is None and state.weight[i] == state.weight[i]:
                 rivals.bound[i] = state.weight[i] - view.now.bar
             if rivals.bound[i] < least:  # else its feasibility alone takes it out of the question
                 if _is_rival_enough(view, rivals, i, least):
@@ -220,7 +218,7 @@ def weakest_excluded(view: View, rivals: Rivals, front: Bytes) -> tuple[float, i
 def _is_rival_enough(view: View, rivals: Rivals, i: int, floor: float) -> bool:
     """True if the remembered rival shows, at a glance, that the term of i is above `floor`; not where more is known."""
     j = rivals.rival[i]
-    if j < 0 or rivals.members[j] == 0 or _is_remembered(view, rivals, i, j):
+    if j < 0 or not _is_compared(view, rivals.members, j) or _is_remembered(view, rivals, i, j):
         return False
     return is_dominated_above(view, i, j, floor)
 
@@ -347,7 +345,7 @@ def closest_member(view: View, rivals: Rivals, b: int) -> int:
     least, arm, last = math.inf, -1, rivals.challenger[b]
     for k in range(-1, view.problem.arms):
         j = last if k < 0 else k
-        if j < 0 or j == b or (k >= 0 and j == last) or rivals.members[j] == 0:
+        if j < 0 or j == b or (k >= 0 and j == last) or not _is_compared(view, rivals.members, j):
             continue
         value = undominated_below(view, b, j, least)
         if value < least or (value == least and (arm < 0 or j < arm)):

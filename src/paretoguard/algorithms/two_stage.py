@@ -23,7 +23,7 @@ from numpy import int64
 
 from paretoguard.algorithms.algorithm import Algorithm
 from paretoguard.algorithms.stopping import Rivals, closest_member, new_rivals, weakest_excluded, weakest_pair
-from paretoguard.compiler.jit import aside, inner
+from paretoguard.compiler.jit import inner
 from paretoguard.engine.arrays import ProblemArrays
 from paretoguard.engine.means import beats, eta_of
 from paretoguard.engine.questions import answer, choose, select, undominated
@@ -120,7 +120,7 @@ def _classify(view: View) -> int:
 def _explore(memory: TwoStageMemory, view: View) -> int:
     """Make one decision of APE."""
     _find_front(memory.ape, view)
-    leader = _held_up_by(memory.ape, view) if memory.both else _likeliest_unless_settled(memory.ape, view)
+    leader = _lead(memory.ape, view, memory.both)
     if leader < 0:
         return NOTHING
     other = closest_member(view, memory.ape.rivals, leader)
@@ -150,51 +150,59 @@ def _find_front(ape: Ape, view: View) -> None:
 
 
 @inner
-def _held_up_by(ape: Ape, view: View) -> int:
-    """Return the arm that holds up the stopping rule, or -1."""
-    least, arm = _weakest(ape, view, ape.front)
-    if not least < 0.0:
-        least, arm = _closest_pair(ape, view, ape.front)
-    return arm if least < 0.0 else -1
+def _lead(ape: Ape, view: View, both: bool) -> int:
+    """Return the leader, or -1 where nothing holds up the stopping rule.
+
+    First for the leader of 2023, then for the rule: one loop, as what it asks of the evidence is then compiled once.
+    """
+    leader = -1
+    for step in range(1 if both else 0, 2):
+        is_rule = step == 1
+        least, arm = _weakest(ape, view, is_rule)
+        if arm < 0 or (is_rule and not least < 0.0):
+            least, arm = weakest_pair(view, ape.rivals, ape.front if is_rule else ape.rivals.members)
+        elif not is_rule and _holds_up_rule(ape, view, least, arm):
+            return arm
+        if is_rule and not least < 0.0:
+            return -1
+        if both or not is_rule:
+            leader = arm
+    return leader
 
 
 @inner
-def _likeliest_unless_settled(ape: Ape, view: View) -> int:
-    """Return the leader in the form of 2023, or -1 where nothing holds up the stopping rule."""
-    least, leader = _likeliest(ape, view)
-    is_surely_open = least < 0.0 and ape.front[leader] == 0
-    return leader if is_surely_open or _held_up_by(ape, view) >= 0 else -1
+def _weakest(ape: Ape, view: View, is_rule: bool) -> tuple[float, int]:
+    """Return the least xi and its arm: for the rule, of those outside the front; else of those outside OPT.
 
-
-@inner
-def _likeliest(ape: Ape, view: View) -> tuple[float, int]:
-    """Return the least xi of an arm outside OPT, and the arm; +inf and an arm of the closest pair if OPT is all."""
-    for i in range(view.problem.arms):
-        if ape.certain[i] == 1 and not _is_certain(ape, view, i):
-            ape.certain[i] = 0
+    OPT is found on the way: first its arms of last time are looked at again, then each arm that comes into question.
+    """
+    looked_at, K = 0, view.problem.arms
     while True:
-        least, arm = _weakest(ape, view, ape.certain)
-        if arm < 0:
-            return math.inf, _closest_pair(ape, view, ape.rivals.members)[1]
-        if not _is_certain(ape, view, arm):
+        least, arm = math.inf, looked_at
+        if is_rule or looked_at == K:
+            least, arm = weakest_excluded(view, ape.rivals, ape.front if is_rule else ape.certain)
+            if is_rule or arm < 0:
+                return least, arm
+        else:
+            looked_at += 1
+            if ape.certain[arm] == 0:
+                continue
+        was_certain = ape.certain[arm] == 1
+        ape.certain[arm] = 1 if _is_certain(ape, view, arm) else 0
+        if not was_certain and ape.certain[arm] == 0:
             return least, arm
-        ape.certain[arm] = 1  # the others of OPT are found when they come into question
 
 
-# Called rather than inlined: each stands in several places.
+@inner
+def _holds_up_rule(ape: Ape, view: View, least: float, arm: int) -> bool:
+    """True if an arm outside OPT, with its xi, alone shows that the rule does not hold."""
+    if ape.front[arm] == 0:
+        return least < 0.0
+    j = ape.closest[arm]
+    return bool(ape.front[j] == 1 and undominated(view, arm, j) < 0.0)
 
 
-@aside
-def _weakest(ape: Ape, view: View, front: Bytes) -> tuple[float, int]:
-    return weakest_excluded(view, ape.rivals, front)
-
-
-@aside
-def _closest_pair(ape: Ape, view: View, front: Bytes) -> tuple[float, int]:
-    return weakest_pair(view, ape.rivals, front)
-
-
-@aside
+@inner
 def _is_certain(ape: Ape, view: View, i: int) -> bool:
     """True if i is in OPT: M^-(i,j) > 0 for every other arm j of A. The arm remembered comes first."""
     first = ape.closest[i]
