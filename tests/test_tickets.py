@@ -9,6 +9,7 @@ from scipy import stats
 
 import paretoguard as pg
 from paretoguard.evidence.certified.certified import either_way
+from paretoguard.experiment.memory import MemoryStorage
 
 
 def problem(**changes: Any) -> pg.Problem:
@@ -32,6 +33,23 @@ def test_asking_for_one_arm_at_a_time_is_as_taking_the_next_arm() -> None:
         by_ticket.tell(tickets[0], second(arm))
     assert by_arm.answered
     assert by_arm.result().to_dict() == by_ticket.result().to_dict()
+
+
+@pytest.mark.parametrize("algorithm", ["two-stage", "racing"])
+def test_an_answer_that_was_looked_at_stays_while_tickets_are_out(algorithm: str) -> None:
+    """A ledger looks after each result whether the answer is found; who asks for more is told that it is."""
+    how: dict[str, Any] = {"evidence": "practical", "delta": 0.1, "storage": MemoryStorage()}
+    experiment, sample = pg.Experiment.create("three", problem(), algorithm=algorithm, **how), pg.sampler(instance())
+    waiting = deque(experiment.ask(4))
+    while not experiment.status().done:
+        ticket = waiting.popleft()
+        experiment.tell(ticket, sample(ticket.arm))
+        waiting += experiment.ask(4 - len(waiting)) if algorithm == "two-stage" or not waiting else []
+    found = experiment.result()
+    assert (found.stopped, found.pareto) == ("answered", ("a",))
+    assert experiment.ask(2) == []
+    assert experiment.result() == found
+    assert experiment.status().pending == len(waiting) > 0
 
 
 @pytest.mark.parametrize("algorithm", ["pitfall", "e-cape", pytest.param("racing", marks=pytest.mark.slow)])

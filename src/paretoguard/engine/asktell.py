@@ -60,6 +60,7 @@ class Desk(NamedTuple):
     contradicted: Bytes  # [K] 1 where the contrary was certain later
     statuses: Bytes  # [K] as settled last
     via: Integers  # [K] the next arm on its chain of dominance
+    answer: Bytes  # [K] where the answer is found: the statuses of the algorithm, whose memory may be taken back
     promised: Bytes  # [K] 0 where a status is only read off the means
     pending: Integers  # [K] scratch
     before: Integers  # the engine's `words` before LOOK
@@ -87,6 +88,7 @@ def new_desk(engine: Engine, terms: Terms) -> Desk:
         contradicted=np.zeros(K, dtype=uint8),
         statuses=np.zeros(K, dtype=uint8),
         via=np.zeros(K, dtype=int64),
+        answer=np.zeros(K, dtype=uint8),
         promised=np.zeros(K, dtype=uint8),
         pending=np.zeros(K, dtype=int64),
         before=np.zeros_like(engine.words),
@@ -181,7 +183,7 @@ def _decide(desk: Desk) -> int:
     if tally[QUEUED] > 0:
         return int(tally[QUEUED])
     queued = decided(desk.engine)
-    tally[IS_ANSWERED] = 1 if queued == 0 else 0
+    _note_answer(desk, queued)
     for k in range(queued):
         desk.queue[k] = state.queue[k]
     tally[QUEUED] = max(0, queued)
@@ -194,8 +196,16 @@ def _fill(desk: Desk, batch: Integers, wanted: int) -> int:
     if not desk.terms.fills:
         return UNABLE
     filled = fill(desk.engine, batch, wanted)
-    desk.tally[IS_ANSWERED] = 1 if filled == 0 else 0
+    _note_answer(desk, filled)
     return int(filled)
+
+
+@inner
+def _note_answer(desk: Desk, queued: int) -> None:
+    """Note whether a decision that queued so many arms found the answer, and write it."""
+    desk.tally[IS_ANSWERED] = 1 if queued == 0 else 0
+    if queued == 0:
+        answer(desk.engine.memory, at_now(desk.engine.seen), desk.answer)
 
 
 @inner
@@ -331,10 +341,10 @@ def _settle(desk: Desk) -> bool:
     settle(view, desk.statuses, desk.via)
     for i in range(view.problem.arms):
         desk.promised[i] = desk.statuses[i]
-    if desk.tally[IS_ANSWERED] == 1:
-        answer(desk.engine.memory, view, desk.statuses)
     news = False
     for i in range(view.problem.arms):
+        if desk.tally[IS_ANSWERED] == 1:
+            desk.statuses[i] = desk.answer[i]
         code, was = desk.statuses[i], desk.first[i]
         promised = code == OPTIMAL or code == desk.promised[i] or not terms.only_best
         desk.promised[i] = 1 if promised else 0
