@@ -13,14 +13,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
-from numba import typeof
-from numba.core.datamodel import ArgPacker, default_manager
 from numpy.typing import NDArray
 
 from paretoguard.compiler import disk_cache, jit
 from paretoguard.compiler.fingerprint import fingerprint
 from paretoguard.compiler.gc_pause import without_collecting
-from paretoguard.engine.arrays import Ranges
 from paretoguard.engine.questions import Moment
 from paretoguard.geometry.polyhedron import within
 
@@ -140,20 +137,6 @@ class Theirs(NamedTuple):
 
     values: NDArray[np.float64]
     moment: Moment
-
-
-@needs_compiler
-def test_only_records_of_the_engine_pass_whole() -> None:
-    """Code compiled without this package takes records apart: those from elsewhere must pass as they always do."""
-
-    def arguments(value: object) -> int:
-        return len(ArgPacker(default_manager, [typeof(value)]).argument_types)
-
-    array, moment = np.ones(2), Moment(1.0, 2.0)
-    assert arguments(array) > 1
-    assert arguments(moment) == arguments(Ranges(array, array > 0.0)) == 1
-    assert arguments(Theirs(array, moment)) == arguments(array) + 1
-    assert arguments((array, 1.0)) == arguments(array) + 1
 
 
 def test_threads_that_want_no_collecting_leave_it_as_it_was() -> None:

@@ -4,7 +4,7 @@ from abc import ABC, abstractmethod
 from typing import ClassVar, NamedTuple
 
 from paretoguard.engine.arrays import ProblemArrays
-from paretoguard.vocabulary import TASKS
+from paretoguard.vocabulary import E_CPSI
 
 
 class Algorithm(ABC):
@@ -15,7 +15,7 @@ class Algorithm(ABC):
     """
 
     name: ClassVar[str] = ""  # of a built-in part; others are called by their place, "module:Class"
-    task: str = TASKS[1]  # "cpsi": only the best arms are promised, not the reasons for the others; may be an option
+    task: str = E_CPSI  # "cpsi": only the best arms are promised, not the reasons for the others; may be an option
     evidence: ClassVar[type | None] = None  # the only evidence that it works with
     by_position: ClassVar[bool] = False  # True if its decisions depend on the order in which arms are listed
     in_rounds: ClassVar[bool] = False  # True if it pulls arms in rounds, so that pulls and evidence may lag

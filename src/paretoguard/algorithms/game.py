@@ -37,7 +37,7 @@ from paretoguard.errors import SettingsError
 from paretoguard.evidence.kaufmann_koolen import Glr, needed, threshold
 from paretoguard.geometry.nearest_alternative import Alternative, alternative, nearest
 from paretoguard.numeric import Bytes, Floats, Integers, floats, integers
-from paretoguard.vocabulary import DOMINATED, INFEASIBLE, OPTIMAL, TASKS
+from paretoguard.vocabulary import CPSI, DOMINATED, INFEASIBLE, OPTIMAL
 
 BONUSES = ("arm", "all")
 LATEST = 1e15  # results for which the bonus is worked out
@@ -76,7 +76,7 @@ class Game(Algorithm):
     bonus: str = "arm"
     name: ClassVar[str] = "game-cpsi"
     evidence: ClassVar[type] = Glr
-    task = TASKS[0]
+    task = CPSI
     by_position: ClassVar[bool] = True
 
     def __post_init__(self) -> None:

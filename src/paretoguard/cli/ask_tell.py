@@ -9,8 +9,9 @@ import typer
 
 from paretoguard.cli.console import WRONG_INPUT, answers, counted, fail, print_json, remarks
 from paretoguard.cli.inputs import as_values, ledgers, moment, opened
-from paretoguard.cli.options import ORDERS, Algorithm, Budget, Delta, Evidence, Json, Name, Place, Seed, option
+from paretoguard.cli.options import Algorithm, Budget, Delta, Evidence, Json, Name, Place, Seed, option
 from paretoguard.cli.stdin import pairs, results, stdin, ticket_number
+from paretoguard.vocabulary import ORDERS
 
 if TYPE_CHECKING:
     from paretoguard.errors import ParetoguardError

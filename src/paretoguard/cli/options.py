@@ -6,10 +6,8 @@ from typing import Annotated, Any
 
 import typer
 
-# What shells complete; written down here, because loading the parts takes seconds.
-ALGORITHMS = ("pitfall", "e-cape", "two-stage", "racing", "uniform", "game-cpsi")
-EVIDENCE = ("certified", "practical", "lil", "hanson-wright", "theorem", "glr")
-ORDERS = ("arrival", "asked")
+from paretoguard.vocabulary import ALGORITHM_NAMES, EVIDENCE_NAMES
+
 STORAGE_VARIABLE = "PARETOGUARD_STORAGE"
 
 
@@ -40,7 +38,7 @@ Place = Annotated[
 Seed = Annotated[int | None, option("N", "Seed of simulated measurements and of random choices.", "the file's, else 0")]
 Budget = Annotated[int | None, option("N", "Stop after so many samples.", "the file's, else none")]
 Algorithm = Annotated[
-    str | None, option("NAME", "What chooses the next arm.", "the file's, else pitfall", words=ALGORITHMS)
+    str | None, option("NAME", "What chooses the next arm.", "the file's, else pitfall", words=ALGORITHM_NAMES)
 ]
 Algorithms = Annotated[
     list[str] | None,
@@ -48,12 +46,14 @@ Algorithms = Annotated[
         "NAME",
         "What chooses the next arm: pitfall, e-cape, two-stage, racing, uniform, game-cpsi; repeat it, or use commas.",
         "the file's, else pitfall",
-        words=ALGORITHMS,
+        words=ALGORITHM_NAMES,
     ),
 ]
 Evidence = Annotated[
     str | None,
-    option("NAME", "When to believe a claim.", "the file's, else one with a finite-sample guarantee", words=EVIDENCE),
+    option(
+        "NAME", "When to believe a claim.", "the file's, else one with a finite-sample guarantee", words=EVIDENCE_NAMES
+    ),
 ]
 Delta = Annotated[float | None, option("P", "Accepted probability of a wrong claim.", "the file's, else 0.05")]
 Runs = Annotated[int, option("N", "Runs of each kind.")]

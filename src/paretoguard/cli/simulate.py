@@ -8,8 +8,9 @@ import typer
 
 from paretoguard.cli.console import INTERRUPTED, answers, print_json, remarks
 from paretoguard.cli.inputs import check_pictures, check_writable, find, items, shared
-from paretoguard.cli.options import EVIDENCE, Algorithms, Batch, Budget, Json, Plot, Runs, Seed, Threads, option
+from paretoguard.cli.options import Algorithms, Batch, Budget, Json, Plot, Runs, Seed, Threads, option
 from paretoguard.errors import SettingsError
+from paretoguard.vocabulary import EVIDENCE_NAMES
 
 if TYPE_CHECKING:
     from paretoguard.simulation.study import Study
@@ -35,7 +36,7 @@ def simulate(
             "NAME",
             "When to believe a claim: certified, practical, lil, hanson-wright, theorem; as above.",
             "the file's, else practical",
-            words=EVIDENCE,
+            words=EVIDENCE_NAMES,
         ),
     ] = None,
     delta: Annotated[

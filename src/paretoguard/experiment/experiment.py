@@ -90,8 +90,22 @@ class Experiment:
     ) -> "Experiment":
         """Begin an experiment; nothing that is set here changes later.
 
-        `seed` is that of arms drawn at random. `protocol` is a text to keep, such as a file; `assumptions` are stated
-        with every answer; with a `doubt`, which says why, answers are heuristic.
+        Parameters
+        ----------
+        name
+            What it is called on the ledger; `open` finds it by that.
+        problem, delta, algorithm, evidence, budget, seed, order
+            As for `Trial`.
+        storage
+            Where the ledger is: the URL of a database, or a `Storage`.
+        ticket_seconds
+            How long a ticket waits for its result; None means for ever.
+        protocol
+            A text to keep, such as a file.
+        assumptions
+            Sentences that are stated with every answer.
+        doubt
+            Why answers are heuristic whatever the evidence; None where there is no doubt.
         """
         chosen = {"delta": delta, "algorithm": algorithm, "evidence": evidence, "budget": budget, "seed": seed}
         setup = Setup.of(problem, order=order, **chosen)  # type: ignore[arg-type]

@@ -87,7 +87,7 @@ def lower_bound(instance: Simulated, task: str = "e-cpsi", *, time_limit: float 
         Seconds to narrow the bracket to 0.1%; after that the bracket is as wide as it is.
     """
     if task not in TASKS:
-        raise SettingsError(f"task is {task!r}; expected one of {', '.join(reversed(TASKS))}")
+        raise SettingsError(f"task is {task!r}; expected one of {', '.join(TASKS)}")
     found, end = truth(instance), time.monotonic() + time_limit
 
     def out_of_time() -> bool:

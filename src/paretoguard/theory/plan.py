@@ -91,7 +91,7 @@ def plan(
     try:
         with progress_bar(len(found), "lower bounds") as report:
             for one in found:  # first: means without a unique answer are refused here
-                bound, plain = (None if uncovered(one) else lower_bound(one, task) for task in reversed(TASKS))
+                bound, plain = (None if uncovered(one) else lower_bound(one, task) for task in TASKS)
                 scenarios.append(Scenario(one, delta, bound, plain))
                 report(1)
         study = simulate(

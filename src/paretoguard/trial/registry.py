@@ -12,20 +12,28 @@ import inspect
 import re
 import typing
 from collections.abc import Callable, Iterable, Mapping
+from types import ModuleType
 from typing import Any, cast
 
-from paretoguard.algorithms import Algorithm, ECape, Game, Pitfall, Racing, TwoStage, Uniform
+from paretoguard import algorithms, evidence as kinds_of_evidence
+from paretoguard.algorithms import Algorithm
 from paretoguard.errors import SettingsError
-from paretoguard.evidence import Certified, Evidence, Glr, HansonWright, Lil, Practical, Theorem
+from paretoguard.evidence import Evidence
 from paretoguard.problem.names import find_class
-from paretoguard.vocabulary import GUARANTEES
+from paretoguard.vocabulary import ALGORITHM_NAMES, EVIDENCE_NAMES, GUARANTEES
 
 DEFAULT_ALGORITHM, DEFAULT_EVIDENCE, DEFAULT_DELTA = "pitfall", "certified", 0.05
 _PLACE = re.compile(r"\s*([^\W\d][\w.]*):([^\W\d][\w.<>]*)(?::(.*))?")  # module:Class or module:Class:options
 
 
-ALGORITHMS: dict[str, type] = {kind.name: kind for kind in (Pitfall, ECape, TwoStage, Racing, Uniform, Game)}
-EVIDENCE: dict[str, type] = {kind.name: kind for kind in (Certified, Practical, Lil, HansonWright, Theorem, Glr)}
+def _built(room: ModuleType, names: Iterable[str]) -> dict[str, type]:
+    """Return the built-in records with these names, which the room exports."""
+    found = {getattr(each, "name", ""): each for each in vars(room).values() if isinstance(each, type)}
+    return {name: found[name] for name in names}
+
+
+ALGORITHMS = _built(algorithms, ALGORITHM_NAMES)
+EVIDENCE = _built(kinds_of_evidence, EVIDENCE_NAMES)
 
 
 def algorithm(value: str | Algorithm) -> Algorithm:

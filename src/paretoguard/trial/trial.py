@@ -38,7 +38,8 @@ class Trial:
     seed
         Of arms drawn at random, as "pitfall" does.
     order
-        How results count: by "arrival", or as "asked" where slow results may be other than quick ones.
+        How results count: by "arrival", or as "asked" where slow results may be other than quick ones. None means as
+        the evidence says, else by arrival.
 
     >>> import paretoguard as pg
     >>> problem = pg.Problem({"speed": "max"}, arms=["a", "b"], noise=pg.Gaussian(1.0))

@@ -23,7 +23,7 @@ from paretoguard.engine.view import NOTHING, View, draw_for_decision, partition,
 from paretoguard.errors import SettingsError
 from paretoguard.evidence.estimated_scale import LEAST_PULLS
 from paretoguard.numeric import Bytes
-from paretoguard.vocabulary import DOMINATED, INFEASIBLE, OPTIMAL, TASKS
+from paretoguard.vocabulary import DOMINATED, E_CPSI, INFEASIBLE, OPTIMAL, TASKS
 
 
 class PitfallMemory(NamedTuple):
@@ -41,7 +41,7 @@ class Pitfall(Algorithm):
     has at least `explore` sqrt(t/K) pulls.
     """
 
-    task: str = TASKS[1]
+    task: str = E_CPSI
     catch_up: float = 0.8
     explore: float = 1.0
     name: ClassVar[str] = "pitfall"
