@@ -33,6 +33,7 @@ class RacingMemory(NamedTuple):
     decided: Bytes  # [K] the status of arms that left the race; 0 for active ones
     verdict: Bytes  # [K] what this round decides
     vouched: Bytes  # [K] with a tolerance: 1 once certified feasible up to it
+    sure: Bytes  # [K] 1 for arms certified feasible by now
     loose: bool  # is there a tolerance on constraints?
     judged: Integers  # [1] rounds judged
 
@@ -45,9 +46,9 @@ class Racing(Algorithm):
     in_rounds: ClassVar[bool] = True
 
     def fit(self, problem: ProblemArrays) -> RacingMemory:
-        decided, verdict, vouched = (np.full(problem.arms, UNDECIDED, dtype=uint8) for _ in range(3))
+        decided, verdict, vouched, sure = (np.full(problem.arms, UNDECIDED, dtype=uint8) for _ in range(4))
         loose = bool(np.any(problem.row_tolerance > 0) or np.any(problem.exact_row_tolerance > 0))
-        return RacingMemory(decided, verdict, vouched, loose, integers(1))
+        return RacingMemory(decided, verdict, vouched, sure, loose, integers(1))
 
 
 @choose.register(RacingMemory)
@@ -57,8 +58,11 @@ def _choose(memory: RacingMemory, view: View) -> int:
     if memory.judged[0] < done:
         memory.judged[0] = done
         for i in range(problem.arms):
-            if memory.loose and state.inside[i] == 1 and weight_of(view, i) > view.now.bar:
-                memory.vouched[i] = 1
+            if memory.decided[i] == UNDECIDED:
+                is_sure = state.inside[i] == 1 and weight_of(view, i) > view.now.bar
+                if memory.loose and is_sure:
+                    memory.vouched[i] = 1
+                memory.sure[i] = 1 if is_sure else memory.vouched[i]
         _judge(memory, view, False)
         _judge(memory, view, True)
     return select(memory, view)
@@ -120,21 +124,13 @@ def _judge(memory: RacingMemory, view: View, last: bool) -> None:
 
 
 @inner
-def _is_sure(memory: RacingMemory, view: View, j: int) -> bool:
-    """True if j is certified feasible."""
-    if memory.vouched[j] == 1:
-        return True
-    return bool(view.state.inside[j] == 1 and weight_of(view, j) > view.now.bar)
-
-
-@inner
 def _exit(memory: RacingMemory, view: View, i: int) -> int:
     """Return INFEASIBLE, DOMINATED, or UNDECIDED for the active arm i."""
     if memory.vouched[i] == 0 and view.state.inside[i] == 0 and weight_of(view, i) > view.now.bar:
         return INFEASIBLE
     for j in range(view.problem.arms):
-        judge = j != i and memory.decided[j] == UNDECIDED and _is_sure(memory, view, j)
-        if judge and dominated(view, i, j) > 0.0:
+        judges = j != i and memory.decided[j] == UNDECIDED and memory.sure[j] == 1
+        if judges and dominated(view, i, j) > 0.0:
             return DOMINATED
     return UNDECIDED
 
@@ -142,7 +138,7 @@ def _exit(memory: RacingMemory, view: View, i: int) -> int:
 @inner
 def _is_winner(memory: RacingMemory, view: View, i: int) -> bool:
     """True if the remaining arm i is certified feasible, and neither above nor below any other remaining arm."""
-    if not _is_sure(memory, view, i):
+    if memory.sure[i] == 0:
         return False
     for j in range(view.problem.arms):
         if j != i and memory.decided[j] == UNDECIDED:
