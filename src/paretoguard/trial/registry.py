@@ -101,7 +101,7 @@ def stored_evidence(text: str, guarantee: str) -> Evidence:
 def label(record: Algorithm | Evidence) -> str:
     """Return the text for a record, with options that differ from their defaults; `algorithm`, `evidence` read it back.
 
-    >>> label(ECape())
+    >>> label(algorithms.ECape())
     'e-cape'
     """
     if isinstance(record, _Stored):
