@@ -181,12 +181,14 @@ class Twin:
             x = math.log(2.0 * k1 * K / self.delta) + 2.01 * math.log(t)
             reach = math.sqrt(max(self.problem.noisy, 1)) / sigma_u + math.sqrt(2.0 * x)
             g = 0.5 * reach * reach
-        else:
+        elif self.evidence == "theorem":
             alpha = 2.01
             k1 = 1.0 + 1.0 / (alpha - 1.0) + 1e-9
             f = (math.log(4.0 * k1 * K / self.delta) + math.log(d)) + alpha * math.log(t)
             g = 4.0 * ((math.log(4.0 * k1 * K / self.delta) + d * math.log(5.0)) + alpha * math.log(t))
             sigma_u = self.problem.sigma_u
+        else:
+            raise ValueError(f"no thresholds are written here for {self.evidence!r}")
         self.scale = math.sqrt(2.0 * f)
         self.gamma = [
             n * eta * eta / (2.0 * sigma_u * sigma_u) - g if n else -INF

@@ -44,7 +44,7 @@ Algorithms = Annotated[
     list[str] | None,
     option(
         "NAME",
-        "What chooses the next arm: pitfall, e-cape, two-stage, racing, uniform, game-cpsi; repeat it, or use commas.",
+        f"What chooses the next arm: {', '.join(ALGORITHM_NAMES)}; repeat it, or use commas.",
         "the file's, else pitfall",
         words=ALGORITHM_NAMES,
     ),

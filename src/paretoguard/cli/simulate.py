@@ -34,7 +34,7 @@ def simulate(
         list[str] | None,
         option(
             "NAME",
-            "When to believe a claim: certified, practical, lil, hanson-wright, theorem; as above.",
+            f"When to believe a claim: {', '.join(name for name in EVIDENCE_NAMES if name != 'glr')}; as above.",
             "the file's, else practical",
             words=EVIDENCE_NAMES,
         ),
