@@ -22,7 +22,7 @@ from paretoguard.engine.questions import answer, choose, select
 from paretoguard.engine.view import NOTHING, View, pulls_so_far, queue_one
 from paretoguard.evidence.kaufmann_koolen import Glr
 from paretoguard.numeric import Floats
-from paretoguard.vocabulary import TASKS
+from paretoguard.vocabulary import CPSI
 
 
 class GameMemory(NamedTuple):
@@ -46,7 +46,7 @@ class Tracking(Algorithm):
     weights: tuple[float, ...]
     name: ClassVar[str] = "tracking"
     evidence: ClassVar[type] = Glr
-    task = TASKS[0]
+    task = CPSI
     by_position: ClassVar[bool] = True
 
     def fit(self, problem: ProblemArrays) -> GameMemory:

@@ -72,7 +72,7 @@ class Tape(NamedTuple):
     steps: Integers  # [n, 2]
     rows: Floats  # [m, d] in the user's order and units
     cursor: Integers  # [3] next step, next row, how many arms the last choice found (0: answered; FAULTY; UNABLE)
-    chosen: Integers  # scratch; the arms that CHOOSE found
+    chosen: Integers | None  # scratch; the arms that CHOOSE found; None where nobody asks: the compiler leaves it out
 
 
 def new_desk(engine: Engine, terms: Terms) -> Desk:
@@ -96,9 +96,10 @@ def new_desk(engine: Engine, terms: Terms) -> Desk:
 
 
 class Steps:
-    """Steps, written down to be followed at once."""
+    """Steps, written down to be followed at once; `asks` from the first on that asks for arms, or looks at them."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, asks: bool) -> None:
+        self.asks = asks
         self._steps = array("q")  # pairs, one after the other
         self._rows: list[Any] = []
         self._longest = 0  # arms asked for at once
@@ -106,13 +107,17 @@ class Steps:
     def add(self, kind: int, number: int = 0) -> None:
         self._steps.extend((kind, number))
 
+    def look(self) -> None:
+        self.add(LOOK)
+        self.asks = True
+
     def choose(self, wanted: int) -> None:
         self.add(CHOOSE, wanted)
-        self._longest = max(self._longest, wanted)
+        self.asks, self._longest = True, max(self._longest, wanted)
 
     def asked(self, places: Sequence[int]) -> None:
         self._steps.extend((ASK, len(places), *(step for place in places for step in (ASKED_ARM, place))))
-        self._longest = max(self._longest, len(places))
+        self.asks, self._longest = True, max(self._longest, len(places))
 
     def count(self, place: int, rows: Sequence[Any]) -> None:
         """Add results of an arm that count now, if there are any."""
@@ -126,8 +131,9 @@ class Steps:
             raise ProblemError("a result is not a row of numbers")
         rows: Floats = given.astype(float64).reshape(-1, objectives)
         steps, longest = np.array(self._steps, dtype=int64).reshape(-1, 2), self._longest
-        self.__init__()  # type: ignore[misc]
-        return Tape(steps, rows, np.zeros(3, dtype=int64), np.zeros(longest + 2, dtype=int64))
+        self.__init__(asks=self.asks)  # type: ignore[misc]
+        chosen = np.zeros(longest + 2, dtype=int64) if self.asks else None
+        return Tape(steps, rows, np.zeros(3, dtype=int64), chosen)
 
 
 @entry
@@ -146,12 +152,8 @@ def follow(desk: Desk, tape: Tape) -> bool:
                 return True
         elif kind == DECIDE:
             cursor[CHOSEN] = _decide(desk)
-        elif kind == LOOK:
-            cursor[CHOSEN] = _look(desk, tape.chosen)
-        elif kind == CHOOSE:
-            cursor[CHOSEN] = _choose(desk, tape.chosen, number)
-        elif kind == ASK:
-            _take_asked(desk, tape, number)
+        elif kind in (LOOK, CHOOSE, ASK):
+            cursor[CHOSEN] = _ask(desk, tape, tape.chosen, kind, number)
         elif kind == UNASK:
             state.pending[number] += 1
             if desk.tally[QUEUED] > 0 and desk.queue[0] == number:
@@ -163,6 +165,18 @@ def follow(desk: Desk, tape: Tape) -> bool:
         elif kind == SETTLE and _settle(desk):
             return True
     return False
+
+
+@inner
+def _ask(desk: Desk, tape: Tape, chosen: Integers | None, kind: int, number: int) -> int:
+    """Take a step that asks for arms, or looks at them; return how many were found."""
+    if chosen is None:
+        return UNABLE
+    if kind == LOOK:
+        return _look(desk, chosen)
+    if kind == CHOOSE:
+        return _choose(desk, chosen, number)
+    return _take_asked(desk, tape, chosen, number)
 
 
 @inner
@@ -200,7 +214,7 @@ def _fill(desk: Desk, batch: Integers, wanted: int) -> int:
     return int(filled)
 
 
-@inner
+@aside
 def _note_answer(desk: Desk, queued: int) -> None:
     """Note whether a decision that queued so many arms found the answer, and write it."""
     desk.tally[IS_ANSWERED] = 1 if queued == 0 else 0
@@ -217,7 +231,7 @@ def _outstanding(desk: Desk) -> int:
     return outstanding
 
 
-@inner
+@aside
 def _plan(desk: Desk, outstanding: int) -> int:
     """As `_decide`, on top of the pending arms."""
     tally = desk.tally
@@ -314,14 +328,14 @@ def _leave(desk: Desk, places: int) -> None:
 
 
 @inner
-def _take_asked(desk: Desk, tape: Tape, wanted: int) -> None:
-    """Ask for as many arms as were asked for; where others come, take those of the record."""
+def _take_asked(desk: Desk, tape: Tape, chosen: Integers, wanted: int) -> int:
+    """Ask for as many arms as were asked for; where others come, take those of the record. Return how many."""
     pending, step = desk.engine.seen.state.pending, tape.cursor[_STEP]
     for i in range(pending.shape[0]):
         desk.pending[i] = pending[i]
-    same = _choose(desk, tape.chosen, wanted) == wanted
+    same = _choose(desk, chosen, wanted) == wanted
     for k in range(wanted):
-        same = same and tape.chosen[k] == tape.steps[step + k, 1]
+        same = same and chosen[k] == tape.steps[step + k, 1]
     if not same:
         desk.tally[QUEUED] = 0
         for i in range(pending.shape[0]):
@@ -329,6 +343,7 @@ def _take_asked(desk: Desk, tape: Tape, wanted: int) -> None:
         for k in range(wanted):
             pending[tape.steps[step + k, 1]] += 1
     tape.cursor[_STEP] += wanted
+    return wanted
 
 
 @aside

@@ -77,7 +77,7 @@ class Fold:
             check_entry(first)
             self.problem: Problem = loads(self.settings["problem"], "the problem in the ledger").problem
             fixed = ("delta", "algorithm", "evidence", "budget", "seed", "order")
-            self.session = Session(Setup.of(self.problem, **{key: self.settings[key] for key in fixed}))
+            self.session = Session(Setup.of(self.problem, **{key: self.settings[key] for key in fixed}), asks=True)
         self._objectives = len(self.problem.objectives)
         self.slots: list[Slot] = []
         self.open: dict[int, Slot] = {}  # those without their whole result

@@ -34,7 +34,7 @@ PAIRS_PER_RESULT = 1000  # of arms: so many comparisons after each result, on av
 class Session:
     """An experiment under way: what was asked, what was told, what is certain."""
 
-    def __init__(self, setup: Setup) -> None:
+    def __init__(self, setup: Setup, *, asks: bool = False) -> None:
         problem = setup.problem
         self.setup, self.problem = setup, problem
         engine = setup.engine()
@@ -54,7 +54,7 @@ class Session:
         self._exact_objectives = [name for name, kind in problem.noise.items() if isinstance(kind, Exact)]
         self._exact: dict[str, dict[str, float]] = {}
         self._kept: dict[str, Verdict] = {}  # what was certain first, as explained then
-        self._steps = Steps()
+        self._steps = Steps(asks=asks)
         self._is_replaying = False
 
     # --- where it stands ---------------------------------------------------------------------------------------------
@@ -106,7 +106,7 @@ class Session:
 
     def due(self) -> str | None:
         """Return the arm that `ask` would give; None if there is none. Nothing is asked for."""
-        self._steps.add(asktell.LOOK)
+        self._steps.look()
         return next(iter(self._chosen()), None)
 
     def look(self) -> None:
@@ -121,7 +121,7 @@ class Session:
         return [self._tickets.issue(arm) for arm in arms]
 
     def _chosen(self) -> list[str]:
-        """Follow the steps, the last of which chooses; return the arms."""
+        """Follow the steps, the last of which decides or chooses; return the arms that it chose."""
         tape = self._follow()
         found = int(tape.cursor[asktell.CHOSEN])
         if found == FAULTY:
@@ -131,7 +131,7 @@ class Session:
                 f"algorithm {registry.label(self.setup.algorithm)!r} does not say how to choose arms while results are "
                 "outstanding: register `select` for it, or ask for one arm at a time"
             )
-        return [self.problem.arms[place] for place in tape.chosen[:found]]
+        return [] if tape.chosen is None else [self.problem.arms[place] for place in tape.chosen[:found]]
 
     # --- telling -----------------------------------------------------------------------------------------------------
 
@@ -218,16 +218,20 @@ class Session:
             yield
         finally:
             self._is_replaying = False
-        self._go_on()
+        self._follow(is_record=True)
 
     def _go_on(self) -> None:
         if not self._is_replaying:
             self._follow()
 
-    def _follow(self) -> Tape:
-        """Follow the steps written down, and explain what is certain for the first time when it is."""
+    def _follow(self, *, is_record: bool = False) -> Tape:
+        """Follow the steps written down, and explain what is certain for the first time when it is.
+
+        The results of a record are checked all together here, others before they are written down.
+        """
         tape = self._steps.tape(len(self.problem.objectives))
-        self.problem.check_rows(tape.rows)
+        if is_record:
+            self.problem.check_rows(tape.rows)
         try:
             while follow(self._desk, tape):
                 first = [i for i, arm in enumerate(self.problem.arms) if self._desk.first[i] and arm not in self._kept]
@@ -309,7 +313,7 @@ class Session:
 
     def rehearse(self) -> None:
         """Run everything that a session runs, on results that nobody measured: so that nobody waits for a compiler."""
-        other = Session(self.setup)
+        other = Session(self.setup, asks=self._steps.asks)
         for arm in 2 * self.problem.arms:
             other._steps.add(asktell.UNASK, self._place[arm])
             other._count(arm, [np.zeros(len(self.problem.objectives))])
