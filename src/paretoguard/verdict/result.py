@@ -120,7 +120,14 @@ class Result:
     ) -> "Figure":
         """Return a picture: arms at their means, where the constraints hold, and where the samples went.
 
-        `target` is a file to write (.png, .svg, .pdf) or a figure to draw on; `objectives` are those to draw.
+        Raise ProblemError if the result does not hold its problem.
+
+        Parameters
+        ----------
+        target
+            A file to write (.png, .svg, .pdf), or a figure to draw on; None draws on a new one.
+        objectives
+            The objectives to draw; None draws the first five.
         """
         from paretoguard.pictures.front import draw_result
 
@@ -159,7 +166,13 @@ class Result:
         return ACROSS if self.stated is not None and crossed(self.stated, self.verdicts.values()) else ""
 
     def remarks(self, said: Sequence[str] = ()) -> list[str]:
-        """Return what the guarantee assumes, and the notes that were not said before: to stand below a table."""
+        """Return what the guarantee assumes, and the notes, as sentences to stand below a table.
+
+        Parameters
+        ----------
+        said
+            Notes that were said before, and are left out.
+        """
         assumed = "; ".join(line for line in self.assumptions if not line.startswith("evidence: "))
         return [f"Assumed: {assumed}.", *(f"Note: {note}." for note in self.notes if note not in said)]
 
