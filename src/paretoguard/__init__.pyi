@@ -12,7 +12,7 @@ from .errors import (
     SettingsError as SettingsError,
     StorageError as StorageError,
 )
-from .experiment.events import Event as Event
+from .experiment.events import Entry as Entry, Event as Event
 from .experiment.experiment import Experiment as Experiment, Status as Status
 from .experiment.memory import MemoryStorage as MemoryStorage
 from .experiment.recording import Told as Told
