@@ -99,7 +99,7 @@ def test_contributing_says_how_many_names_an_algorithm_imports() -> None:
 # --- docstrings of public names ---------------------------------------------------------------------------------------
 
 SECTION = re.compile(r"^Parameters\n-+\n(.*?)(?=^\w+\n-+\n|^>>>|\Z)", re.MULTILINE | re.DOTALL)
-RETURNS = re.compile(r"^Returns\n-+\n|\bReturn |\breturn |^True if|^Find ", re.MULTILINE)
+RETURNS = re.compile(r"^Returns\n-+\n|\bReturn |\breturn |^True if", re.MULTILINE)
 
 
 def _public(module: ModuleType) -> Iterator[tuple[str, Any]]:

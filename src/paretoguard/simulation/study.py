@@ -59,9 +59,20 @@ _COLUMNS: list[tuple[str, Any]] = [
 
 @dataclass(frozen=True, repr=False)
 class Study:
-    """Finished runs, which `simulate` makes. `records` has one row per run; `pulls` and `statuses` are [rows, K].
+    """Finished runs, which `simulate` makes.
 
-    Instances with fewer arms than the widest leave their last columns at 0 pulls and status 255.
+    Attributes
+    ----------
+    cells
+        Every instance × algorithm × evidence × delta.
+    design
+        The seed, the budget and the batch, which all runs share.
+    records
+        One row per run, with named columns.
+    pulls, statuses
+        [rows, K] for the same runs: how often each arm was pulled, and what the answer says of it (0 undecided,
+        1 optimal, 2 dominated, 3 infeasible). Instances with fewer arms than the widest leave their last columns at
+        0 pulls and status 255.
     """
 
     cells: tuple[Cell, ...]

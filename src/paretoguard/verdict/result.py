@@ -91,8 +91,28 @@ class Verdict:
 class Result:
     """The answer: which arms are the best trade-offs, and why every other one is out.
 
-    `stopped` is "answered", "budget" if samples ran out first, or "open" before the end: certified verdicts hold all
-    the same. `stated` is the problem itself, for `plot`; it is no part of `to_dict` nor of equality.
+    Attributes
+    ----------
+    problem
+        The name of the problem.
+    pareto
+        The best arms, in the problem's order.
+    verdicts
+        arm -> `Verdict`: its status and the reason.
+    samples, pulls
+        How many results count, in all and of each arm.
+    stopped
+        "answered", "budget" if samples ran out first, or "open" before the end: certified verdicts hold all the same.
+    algorithm, evidence, delta
+        The settings that led to the answer.
+    guarantee, basis, assumptions
+        The label of the verdicts ("finite-sample", "asymptotic" or "heuristic"), what it rests on, and what it assumes.
+    notes
+        What else should be known, in sentences.
+    simulated
+        True if the results were simulated.
+    stated
+        The problem itself, for `plot`; it is no part of `to_dict` nor of equality.
     """
 
     problem: str
