@@ -1,16 +1,24 @@
 """The tree is the map: a module's name and a public name stand for one thing, and the documents show what there is."""
 
 import ast
+import inspect
 import re
 import subprocess
 import sys
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from functools import cached_property
 from pathlib import Path
+from types import ModuleType
+from typing import Any, get_args
+
+import paretoguard as pg
+from paretoguard import extend
 
 ROOT = Path(__file__).parent.parent
 PACKAGE = ROOT / "src" / "paretoguard"
 OF_ONE_SHAPE = {"papers", "reference", "cli"}  # a script for each result, a twin of the engine, a file for each command
+INSIDE = {"Engine", "EngineRow"}  # public names return them to other rooms, not to users
 TWICE = {"load"}  # pg.load and pg.instances.load are public names
 DOCUMENTS = [*ROOT.glob("*.md"), *ROOT.glob("docs/*.md")]
 FILE = re.compile(r"`((?:[a-z_]+/)*[a-z_]+\.(?:py|md|toml))`")
@@ -86,3 +94,105 @@ def test_contributing_says_how_many_names_an_algorithm_imports() -> None:
         _imported(PACKAGE / "algorithms" / "uniform.py"),
         _imported(ROOT / "examples" / "extending" / "one_by_one.py"),
     ]
+
+
+# --- docstrings of public names ---------------------------------------------------------------------------------------
+
+SECTION = re.compile(r"^Parameters\n-+\n(.*?)(?=^\w+\n-+\n|^>>>|\Z)", re.MULTILINE | re.DOTALL)
+RETURNS = re.compile(r"^Returns\n-+\n|\bReturn |\breturn |^True if", re.MULTILINE)
+
+
+def _public(module: ModuleType) -> Iterator[tuple[str, Any]]:
+    """The functions and classes of a module of `pg`, and of the modules that are its public names, by name."""
+    exported = getattr(module, "__all__", None)
+    for name in exported or vars(module):
+        item = getattr(module, name)
+        if inspect.ismodule(item) and module is pg:
+            yield from ((f"{name}.{inner}", found) for inner, found in _public(item))
+        elif name.startswith("_") or not (inspect.isclass(item) or inspect.isfunction(item)):
+            continue
+        elif exported or item.__module__ == module.__name__:
+            yield name, item
+
+
+def _defined_on(owner: type) -> Iterator[tuple[str, Any]]:
+    """The public methods and properties that a class defines itself."""
+    for name, item in vars(owner).items():
+        if not name.startswith("_") and (inspect.isroutine(item) or isinstance(item, property | cached_property)):
+            yield name, getattr(owner, name)
+
+
+def _is_made_by_users(owner: type) -> bool:
+    init = vars(owner).get("__init__")
+    is_written = inspect.isfunction(init) and init.__code__.co_filename == inspect.getfile(owner)
+    return is_written or issubclass(owner, pg.Noise | pg.algorithms.Algorithm | pg.evidence.Evidence)
+
+
+def _parameters(item: Any) -> list[str]:
+    return [name for name in inspect.signature(item).parameters if name not in ("self", "cls")]
+
+
+def _unsaid(item: Any, given: Sequence[str]) -> list[str]:
+    """Return the parameters that a docstring neither lists in a section nor names in backticks."""
+    text = inspect.getdoc(item) or ""
+    listed = {
+        name.strip(" *")
+        for section in SECTION.findall(text)
+        for line in section.splitlines()
+        if not line.startswith(" ")
+        for name in line.split(",")
+    }
+    return [name for name in given if name not in listed and f"`{name}`" not in text]
+
+
+def _faults(name: str, item: Any) -> Iterator[str]:
+    text = inspect.getdoc(item)
+    if not text:
+        yield f"{name} has no docstring"
+    elif inspect.isclass(item):
+        unsaid = _unsaid(item, _parameters(item)) if _is_made_by_users(item) else []
+        yield from (f"{name} does not say what {parameter} is" for parameter in unsaid)
+        for inner, method in _defined_on(item):
+            yield from _faults(f"{name}.{inner}", method)
+    elif inspect.isfunction(item) or inspect.ismethod(item):
+        given = _parameters(item)
+        unsaid = _unsaid(item, given) if len(given) > 1 else []
+        yield from (f"{name} does not say what {parameter} is" for parameter in unsaid)
+        if inspect.signature(item).return_annotation not in (None, "None") and not RETURNS.search(text):
+            yield f"{name} does not say what it returns"
+
+
+def test_public_names_say_what_they_take_and_return() -> None:
+    """A parameter is in the section Parameters, or in backticks; one obvious parameter may go without."""
+    assert [fault for name, item in _public(pg) for fault in _faults(name, item)] == []
+
+
+def _classes(annotation: Any) -> Iterator[type]:
+    """The classes of this package in an annotation."""
+    for inner in get_args(annotation):
+        yield from _classes(inner)
+    if inspect.isclass(annotation) and annotation.__module__.startswith("paretoguard"):
+        yield annotation
+
+
+def _returned(item: Any) -> Any:
+    """Return the annotation of what a function, method or property gives."""
+    getter: Any = item.fget if isinstance(item, property) else item.func if isinstance(item, cached_property) else item
+    return inspect.signature(getter, eval_str=True, locals={"Figure": None, "Table": None}).return_annotation
+
+
+def test_what_public_names_return_can_be_imported() -> None:
+    public = dict(_public(pg))
+    extensions = [item for item in vars(extend).values() if inspect.isclass(item)]
+    givers = {name: item for name, item in public.items() if inspect.isfunction(item)}
+    for name, owner in public.items():
+        if inspect.isclass(owner):
+            givers |= {f"{name}.{inner}": item for inner, item in _defined_on(owner)}
+    hidden = [
+        f"{name} returns {found.__qualname__}"
+        for name, item in givers.items()
+        if not name.endswith(".fit")  # kernel records, for the engine
+        for found in _classes(_returned(item))
+        if found not in (*public.values(), *extensions) and found.__name__ not in INSIDE
+    ]
+    assert hidden == []

@@ -12,10 +12,14 @@ from .errors import (
     SettingsError as SettingsError,
     StorageError as StorageError,
 )
+from .experiment.events import Entry as Entry, Event as Event
 from .experiment.experiment import Experiment as Experiment, Status as Status
+from .experiment.memory import MemoryStorage as MemoryStorage
 from .experiment.recording import Told as Told
+from .experiment.storage import Storage as Storage
 from .files.problem_file import ProblemFile as ProblemFile, load as load
-from .problem import Instance as Instance, Problem as Problem
+from .problem import Instance as Instance, Problem as Problem, Truth as Truth
+from .problem.constraints import Constraint as Constraint
 from .problem.noise import (
     Bernoulli as Bernoulli,
     Bounded as Bounded,
@@ -27,8 +31,10 @@ from .problem.noise import (
 )
 from .simulation import instances as instances
 from .simulation.rewards import sampler as sampler
+from .simulation.runner import Cell as Cell, Design as Design
 from .simulation.study import Study as Study, simulate as simulate
 from .simulation.trace import Trace as Trace
+from .trial.setup import Setup as Setup
 from .trial.tickets import Ticket as Ticket
 from .trial.trial import Trial as Trial, identify as identify
 from .verdict import Missing as Missing, Result as Result, Verdict as Verdict

@@ -12,7 +12,10 @@ class ProblemError(ParetoguardError, ValueError):
 
 
 class ConstraintError(ProblemError):
-    """A constraint cannot be read; `text` is the constraint and `position` the place in it (from 0), if known."""
+    """A constraint cannot be read.
+
+    `message` says why; `text` is the constraint and `position` the place in it (from 0), if known.
+    """
 
     def __init__(self, message: str, text: str = "", position: int | None = None) -> None:
         super().__init__(message)
@@ -37,7 +40,7 @@ class LedgerError(StorageError):
 
 
 class SampleError(ParetoguardError, ValueError):
-    """A measurement is not usable. `arm` and `values` say which; `result` is the result so far."""
+    """A measurement is not usable. `message` says why; `arm` and `values` say which; `result` is the result so far."""
 
     def __init__(self, message: str, *, arm: str, values: Any, result: Any = None) -> None:
         super().__init__(message)

@@ -22,4 +22,4 @@ class Algorithm(ABC):
 
     @abstractmethod
     def fit(self, problem: ProblemArrays) -> NamedTuple:
-        """Return the kernel record: what the algorithm remembers of one run, in arrays made here."""
+        """Return the kernel record: what the algorithm remembers of one run of this `problem`, in arrays made here."""

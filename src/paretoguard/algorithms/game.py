@@ -69,7 +69,17 @@ class GameMemory(NamedTuple):
 
 @dataclass(frozen=True)
 class Game(Algorithm):
-    """Game-cPSI: asymptotically optimal for the plain problem; the reasons it gives are heuristic."""
+    """Game-cPSI: asymptotically optimal for the plain problem; the reasons it gives are heuristic.
+
+    Parameters
+    ----------
+    respond
+        After how many results the learner looks for the nearest other answer anew.
+    test
+        After how many results the stopping rule is tested anew.
+    bonus
+        What covers the error of the means: "arm", a bound for each arm, or "all", the paper's for all together.
+    """
 
     respond: int = 1
     test: int = 1

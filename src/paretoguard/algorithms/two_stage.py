@@ -55,7 +55,14 @@ class TwoStageMemory(NamedTuple):
 
 @dataclass(frozen=True)
 class TwoStage(Algorithm):
-    """MD-APT, then APE on the arms found feasible; `form` is "2023" (default) or "e-cape"."""
+    """MD-APT, then APE on the arms found feasible.
+
+    Parameters
+    ----------
+    form
+        How APE pulls. "2023": the less pulled arm of leader and challenger; "e-cape": e-cAPE's leader and challenger,
+        both.
+    """
 
     form: str = "2023"
     name: ClassVar[str] = "two-stage"

@@ -43,7 +43,7 @@ class Evidence(ABC):
 
     @abstractmethod
     def fit(self, delta: float, problem: ProblemArrays) -> NamedTuple:
-        """Return the kernel record: thresholds for one problem and one delta."""
+        """Return the kernel record: thresholds for one `problem` and one `delta`."""
 
 
 # --- in the form of widths --------------------------------------------------------------------------------------------

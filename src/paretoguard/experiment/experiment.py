@@ -52,7 +52,7 @@ class Status(NamedTuple):
 class Experiment:
     """A live experiment on a ledger. Make one with `create`, go on with `open`; both in as many processes as you like.
 
-    Threads may share one: they take turns.
+    Threads may share one: they take turns. `name` is what it is called on the ledger, and `storage` is where that is.
 
     >>> import paretoguard as pg
     >>> from paretoguard.experiment.memory import MemoryStorage
@@ -106,6 +106,11 @@ class Experiment:
             Sentences that are stated with every answer.
         doubt
             Why answers are heuristic whatever the evidence; None where there is no doubt.
+
+        Returns
+        -------
+        Experiment
+            The experiment, which has no results yet.
         """
         chosen = {"delta": delta, "algorithm": algorithm, "evidence": evidence, "budget": budget, "seed": seed}
         setup = Setup.of(problem, order=order, **chosen)  # type: ignore[arg-type]
@@ -132,7 +137,23 @@ class Experiment:
 
     @classmethod
     def open(cls, name: str, storage: str | Storage = DEFAULT) -> "Experiment":
-        """Go on with an experiment; raise LedgerError if its ledger was changed after it was written."""
+        """Go on with an experiment.
+
+        Raise StorageError if there is none of this name, and LedgerError if its ledger was changed after it was
+        written.
+
+        Parameters
+        ----------
+        name
+            What it is called on the ledger.
+        storage
+            Where the ledger is: the URL of a database, or a `Storage`.
+
+        Returns
+        -------
+        Experiment
+            The experiment as its last event left it.
+        """
         found = cls(name, open_storage(storage))
         found._fold()
         return found
@@ -141,8 +162,15 @@ class Experiment:
     def at(cls, name: str, events: list[Event], broken: str | None = None) -> "Experiment":
         """Return the experiment after these events, on a copy of its ledger.
 
-        `broken` says what is wrong with the chain of hashes, by default as `first_break` does. If it is not empty, the
-        experiment can be read all the same, but nothing is guaranteed.
+        Parameters
+        ----------
+        name
+            What it is called on the ledger.
+        events
+            The events of the ledger from the first on, in order.
+        broken
+            What is wrong with the chain of hashes, by default as `first_break` says. If it is not empty, the experiment
+            can be read all the same, but nothing is guaranteed.
         """
         copy = MemoryStorage()
         copy.restore(name, events)
@@ -157,6 +185,16 @@ class Experiment:
         """Return tickets for up to n arms to measure next, on top of those asked for before; [] if there is none.
 
         Tickets that have run out are given up first, and their arms may be asked for again.
+
+        Parameters
+        ----------
+        n
+            How many arms can be measured now.
+
+        Returns
+        -------
+        list of Ticket
+            One for each measurement: its arm, and until when its result is awaited.
         """
         checks.check_count(n, "n", "how many arms to ask for", MOST_AT_ONCE)
         issued: list[Ticket] = []
@@ -187,8 +225,25 @@ class Experiment:
     ) -> Told:
         """Record the result of a ticket, or of an arm measured elsewhere (`what` = None, arm = …).
 
-        `values` may be a part of it: it counts when the last part has come. Telling the same again changes nothing if
-        there is a ticket, or a `key`, a text of your own that names the result; without either it is one more result.
+        Telling the same again changes nothing if there is a ticket or a key; without either it is one more result.
+        Raise SampleError or SettingsError if the result cannot be right; nothing is recorded then.
+
+        Parameters
+        ----------
+        what
+            The ticket or its id; None for an arm measured elsewhere.
+        values
+            {objective: value}, in your units. They may be a part of the result, which counts when the last part has
+            come.
+        arm
+            The arm that was measured, where there is no ticket.
+        key
+            A text of your own that names the result.
+
+        Returns
+        -------
+        Told
+            Whether the result counts now, and whether it was known before.
         """
         return self.tell_all([(what, arm, values, key)])[0]
 
@@ -202,10 +257,21 @@ class Experiment:
         *,
         atomic: bool = True,
     ) -> list[Told]:
-        """Record several results (ticket or id or None, arm or None, values, perhaps a key) at once: all, or none.
+        """Record several results at once: all, or none.
 
-        With a dictionary for what is `refused` (by position) nothing is raised, and unless `atomic` the others are
-        recorded nevertheless.
+        Parameters
+        ----------
+        results
+            Tuples (what, arm, values) or (what, arm, values, key), as for `tell`.
+        refused
+            A dictionary to be filled with the errors of refused results, by position. Nothing is raised for them then.
+        atomic
+            False, with `refused`: the other results are recorded even if some are refused.
+
+        Returns
+        -------
+        list of Told
+            What became of each result that was recorded.
         """
         given, told, wrong = [Reported(*one) for one in results], list[Told](), dict[int, ParetoguardError]()
 
@@ -235,7 +301,14 @@ class Experiment:
     def retract(self, number: Ticket | int, reason: str, *, blind: bool = False) -> None:
         """Leave a result out, as if it had never come. The ledger keeps it, and the reason.
 
-        `blind` declares that this was decided without regard to any measured value: only then a guarantee stands.
+        Parameters
+        ----------
+        number
+            The ticket or the id of the result.
+        reason
+            Why it is left out, in a sentence.
+        blind
+            True if this was decided without regard to any measured value: only then a guarantee stands.
         """
         if not isinstance(reason, str) or not reason.strip():
             given = number.id if isinstance(number, Ticket) else number
@@ -252,7 +325,15 @@ class Experiment:
         self._change(make)
 
     def note(self, about: str, **facts: Any) -> None:
-        """Record what reports should tell, and what changes no answer: how measurements were made, and which failed."""
+        """Record what reports should tell, and what changes no answer: how measurements were made, and which failed.
+
+        Parameters
+        ----------
+        about
+            What the note is about, in a word.
+        facts
+            What is noted, by name, in plain values.
+        """
         self._change(lambda recorder: recorder.write(NOTED, {"about": about, **facts}))
 
     # --- what reads it -----------------------------------------------------------------------------------------------
@@ -267,7 +348,7 @@ class Experiment:
         return dict(self.result().verdicts)
 
     def since(self) -> dict[str, int]:
-        """Return after how many samples the verdicts that are kept for good were certain first."""
+        """Return arm -> after how many samples its verdict was certain first, for verdicts that are kept for good."""
         with self._now() as fold:
             return fold.session.since()
 
@@ -303,7 +384,7 @@ class Experiment:
             return [Ticket(k, slot.arm, slot.expires) for k, slot in fold.open.items()]
 
     def history(self) -> list[dict[str, Any]]:
-        """Return every event, with its hash."""
+        """Return every event as a dictionary: `sequence`, `time`, `kind`, `data` and `hash`."""
         return [{**event.read()._asdict(), "hash": event.hash} for event in self.storage.events(self.name)]
 
     @property

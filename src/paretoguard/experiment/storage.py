@@ -17,26 +17,35 @@ class Storage(Protocol):
     """Ledgers by name. Events are only ever added, whole, in order, and for good: what a call returns is on disk."""
 
     def create(self, name: str, first: Draft) -> Event:
-        """Begin a ledger; StorageError if the name is taken."""
+        """Begin the ledger `name` with the event `first`, and return that. Raise StorageError if the name is taken."""
 
     def names(self) -> list[str]:
-        """The names of all ledgers, in alphabetical order."""
+        """Return the names of all ledgers, in alphabetical order."""
 
     def head(self, name: str) -> tuple[int, str]:
-        """The number and the hash of the last event, as the ledger says; StorageError if there is no such ledger."""
+        """Return the number and the hash of the last event, as the ledger `name` says.
+
+        Raise StorageError if there is no such ledger.
+        """
 
     def events(self, name: str, after: int = 0) -> Iterator[Event]:
-        """The events that follow event `after`, in order; StorageError if there is no such ledger."""
+        """Return the events of the ledger `name` that follow event `after`, in order.
+
+        Raise StorageError if there is no such ledger.
+        """
 
     def append(self, name: str, after: int, make: Make) -> list[Event]:
-        """Add events to a ledger that nobody else changes meanwhile, and return them.
+        """Add events to the ledger `name`, which nobody else changes meanwhile, and return them.
 
         `make` is called once with the events that follow event `after`, and gives the drafts to add: all of them are
         added, or none if anything fails.
         """
 
     def restore(self, name: str, events: list[Event]) -> None:
-        """Begin a ledger with these events, one or more, unchanged; StorageError if the name is taken."""
+        """Begin the ledger `name` with these `events`, one or more, unchanged.
+
+        Raise StorageError if the name is taken.
+        """
 
     def close(self) -> None:
         """Let go of files and connections."""

@@ -70,14 +70,14 @@ class ProblemFile:
         return Instance(self.problem, self.means)
 
     def save(self, path: str | PathLike[str]) -> None:
-        """Write the file; `load` reads the same values back."""
+        """Write the file to `path`; `load` reads the same values back. Raise FileError if it cannot be written."""
         try:
             Path(path).write_text(dumps(self), encoding="utf-8", newline="\n")
         except OSError as error:
             raise FileError(f"cannot write {path}: {error.strerror or error}") from error
 
     def to_dict(self) -> dict[str, Any]:
-        """The file as nested plain values, in the order of writing."""
+        """Return the file as nested plain values, in the order of writing."""
         problem, given = self.problem, self.problem.to_arguments()
         table: dict[str, Any] = {"name": problem.name} if problem.name else {}
         table |= {key: self.settings[key] for key in SETTINGS if key in self.settings}
@@ -108,7 +108,18 @@ class ProblemFile:
 
 
 def load(path: str | PathLike[str]) -> ProblemFile:
-    """Read a problem file; raise FileError, with the file's name and the key, if anything is wrong."""
+    """Read a problem file. Raise FileError, with the file's name and the key, if anything is wrong.
+
+    Parameters
+    ----------
+    path
+        The TOML file.
+
+    Returns
+    -------
+    ProblemFile
+        The problem, with the means and the settings that the file gives.
+    """
     try:
         text = Path(path).read_bytes().decode("utf-8-sig")
     except FileNotFoundError as error:

@@ -55,7 +55,7 @@ class Noise:
         return "a finite number"
 
     def allows(self, value: float) -> bool:
-        """True if a measurement can have this value.
+        """True if a measurement can have this `value`.
 
         >>> Bernoulli().allows(0.5), Bounded(0, 10).allows(10)
         (False, True)
@@ -64,7 +64,7 @@ class Noise:
         return math.isfinite(value) and low <= value <= high
 
     def split(self, objectives: int) -> tuple["Noise", ...]:
-        """Return one noise model per objective; a sequence must have one number for each.
+        """Return one noise model for each of so many `objectives`; a sequence must have one number for each.
 
         >>> Gaussian([1.0, 2.0]).split(2)
         (Gaussian(std=1.0), Gaussian(std=2.0))
@@ -96,7 +96,7 @@ class Noise:
 
     @staticmethod
     def from_dict(table: Mapping[str, Any]) -> "Noise":
-        """Return the model that `to_dict` wrote.
+        """Return the model that `to_dict` wrote. Raise ProblemError if the `table` holds no noise model.
 
         >>> Noise.from_dict({"kind": "gaussian", "std": 0.5})
         Gaussian(std=0.5)
@@ -129,12 +129,19 @@ class Bernoulli(Noise):
     expected: ClassVar[str] = "0 or 1"
 
     def allows(self, value: float) -> bool:
+        """True if the value is 0 or 1."""
         return value in (0.0, 1.0)
 
 
 @dataclass(frozen=True)
 class Bounded(Noise):
-    """Any distribution between `low` and `high`; a value outside is refused, never clipped."""
+    """Any distribution between two limits; a value outside is refused, never clipped.
+
+    Parameters
+    ----------
+    low, high
+        The least and the greatest possible value: numbers, or sequences with one number per objective.
+    """
 
     low: Parameter
     high: Parameter
@@ -156,17 +163,25 @@ class Bounded(Noise):
 
     @property
     def support(self) -> tuple[float, float]:
+        """The least and the greatest possible value. Raise ProblemError if there is one for each objective."""
         return _one(self.low), _one(self.high)
 
     @property
     def expected(self) -> str:
+        """The possible values, in words."""
         low, high = self.support
         return f"a number between {low:.12g} and {high:.12g}"
 
 
 @dataclass(frozen=True)
 class Gaussian(Noise):
-    """Normal noise of known standard deviation; `std` may be a sequence, one per objective."""
+    """Normal noise of known standard deviation.
+
+    Parameters
+    ----------
+    std
+        The standard deviation in the objective's unit: a number, or a sequence with one number per objective.
+    """
 
     std: Parameter
     kind: ClassVar[str] = "gaussian"
@@ -176,12 +191,19 @@ class Gaussian(Noise):
 
     @property
     def sigma(self) -> Any:
+        """The standard deviation."""
         return self.std
 
 
 @dataclass(frozen=True)
 class SubGaussian(Noise):
-    """Any noise whose tails are no heavier than those of a normal with standard deviation `sigma`."""
+    """Any noise whose tails are no heavier than those of a normal with standard deviation `sigma`.
+
+    Parameters
+    ----------
+    sigma
+        The scale in the objective's unit: a number, or a sequence with one number per objective.
+    """
 
     sigma: Parameter
     kind: ClassVar[str] = "subgaussian"

@@ -39,12 +39,25 @@ from paretoguard.vocabulary import TASKS
 class Problem:
     """The question which arms are Pareto-optimal among those that satisfy the constraints.
 
-    objectives: name -> "max", "min", or "guard" for an objective that only constraints look at. arms: names. noise:
-    one model for all objectives, or one for each by name. constraints: texts such as "cost <= 10" or "0.15 <= x <= 1";
-    a mapping names them; or (A, b) for A x <= b in the user's units and signs. dependence between objectives:
-    "unknown", "independent", or the covariance of the Gaussian objectives in their order. tolerance: one number for
-    every objective and every constraint, or a mapping from objectives and constraint labels (the rest is 0), in the
-    user's units; objectives that only guard have none.
+    Parameters
+    ----------
+    objectives
+        name -> "max", "min", or "guard" for an objective that only constraints look at.
+    arms
+        The names of the arms.
+    noise
+        One model for all objectives, or one for each by name.
+    constraints
+        Texts such as "cost <= 10" or "0.15 <= x <= 1"; a mapping names them. Or (A, b) for A x <= b in your units and
+        signs.
+    dependence
+        How the objectives of one measurement depend on each other: "unknown", "independent", or the covariance of the
+        Gaussian objectives in their order.
+    tolerance
+        One number for every objective and every constraint, or a mapping from objectives and constraint labels (the
+        rest is 0), in your units. Objectives that only guard have none.
+    name
+        What the problem is called in tables and files.
 
     >>> from paretoguard.problem.noise import Bernoulli
     >>> problem = Problem({"efficacy": "max", "harm": "min"}, arms=["75mg", "150mg"], noise=Bernoulli(),
@@ -182,6 +195,13 @@ class Problem:
     def values(self, arm: str, values: Mapping[str, Any]) -> Floats:
         """Return one measurement as an array [d] in the objectives' order. Raise ProblemError if it is impossible.
 
+        Parameters
+        ----------
+        arm
+            The arm that was measured.
+        values
+            {objective: value}, with a value for every objective.
+
         >>> from paretoguard.problem.noise import Bernoulli
         >>> Problem({"success": "max"}, arms=["a"], noise=Bernoulli()).values("a", {"success": True})
         array([1.])
@@ -190,7 +210,20 @@ class Problem:
         return inputs.read_values(arm, values, self.noise)
 
     def part(self, arm: str, values: Mapping[str, Any]) -> dict[str, float]:
-        """Return the values of some objectives of one measurement. Raise ProblemError if one is impossible."""
+        """Return the values of some objectives of one measurement. Raise ProblemError if one is impossible.
+
+        Parameters
+        ----------
+        arm
+            The arm that was measured.
+        values
+            {objective: value}, with a value for one objective or more.
+
+        Returns
+        -------
+        dict
+            The same values as floats, in the objectives' order.
+        """
         self.index(arm)
         return inputs.read_part(arm, values, self.noise)
 
@@ -205,7 +238,10 @@ class Problem:
         return exact.issuperset(self.compared) and len(exact) < len(self.objectives)
 
     def check_apart(self, arm: str, values: Mapping[str, float], others: Mapping[str, Mapping[str, float]]) -> None:
-        """Raise ProblemError if an arm exactly equals another: each dominates the other, and feasibility is noisy."""
+        """Raise ProblemError if an arm exactly equals another: each dominates the other, and feasibility is noisy.
+
+        `values` are those of `arm`, and `others` maps arms to theirs.
+        """
         if not self._is_exact_but_guarded:
             return
         for other, known in others.items():
@@ -220,12 +256,18 @@ class Problem:
         return {arm: position for position, arm in enumerate(self.arms)}
 
     def index(self, arm: str) -> int:
-        """Return the position of an arm. Raise ProblemError if there is none of this name."""
+        """Return the arm's place in the list `arms`. Raise ProblemError if there is no arm of this name."""
         inputs.check_arm(arm, self._positions)
         return self._positions[arm]
 
     def truth(self, means: Means) -> Truth:
-        """Return which arms are feasible, Pareto-optimal and dominated at these means, by the definitions."""
+        """Return which arms are feasible, Pareto-optimal and dominated at these means, by the definitions.
+
+        Parameters
+        ----------
+        means
+            An array [K, d] in the order of arms and objectives, or arm -> {objective: mean}.
+        """
         feasible, dominated, pareto = true_sets(self._scores(means))
         named = [tuple(self.arms[i] for i in np.flatnonzero(part)) for part in (feasible, pareto, dominated)]
         return Truth(named[0], named[1], named[2], feasible, pareto, dominated)
@@ -238,7 +280,22 @@ class Problem:
         return Scores(gains, breaches(array, A, b), self._tolerance[compared], self._row_tolerance)
 
     def wrong(self, statuses: ArrayLike, means: Means, task: str = "e-cpsi") -> Booleans:
-        """Return which answers, statuses [runs, K] (positions in STATUSES), claim something false, [runs]."""
+        """Return which answers claim something false.
+
+        Parameters
+        ----------
+        statuses
+            [runs, K] the answers: 0 undecided, 1 optimal, 2 dominated, 3 infeasible.
+        means
+            The true means, as for `truth`.
+        task
+            What an answer claims. "cpsi": the set of best arms alone; "e-cpsi": with a reason for every other arm.
+
+        Returns
+        -------
+        array of bool
+            [runs] True where an answer is wrong.
+        """
         if task not in TASKS:
             raise ProblemError(f"there is no task {task!r}; {suggestion(str(task), TASKS)}")
         return wrong_answers(inputs.check_statuses(statuses, len(self.arms)), self._scores(means), task)
@@ -246,9 +303,18 @@ class Problem:
     def is_correct(self, result: Any, means: Means, task: str = "e-cpsi") -> bool:
         """True if no claim of an answer is false at these means; undecided arms claim nothing.
 
-        The result is a Result, a mapping arm -> status, or an array [K] of positions in STATUSES. Several answers may
-        be right: an arm that is both infeasible and dominated may be called either. With tolerances, the promise of
-        spec §8 (5) is judged instead.
+        Several answers may be right: an arm that is both infeasible and dominated may be called either. With
+        tolerances, the promise of spec §8 (5) is judged instead.
+
+        Parameters
+        ----------
+        result
+            A `Result`, a mapping arm -> status, or an array [K] of statuses: 0 undecided, 1 optimal, 2 dominated,
+            3 infeasible.
+        means
+            The true means, as for `truth`.
+        task
+            What the answer claims, as for `wrong`.
 
         >>> from paretoguard.problem.noise import Gaussian
         >>> problem = Problem({"speed": "max"}, arms=["a", "b"], noise=Gaussian(1.0))
@@ -262,7 +328,17 @@ class Problem:
 class Instance:
     """A problem whose means are known: what a simulation draws from, and what answers are judged against.
 
-    `means` [K, d] in the user's units and order, read-only. `provenance` says where they come from.
+    Parameters
+    ----------
+    problem
+        The question.
+    means
+        The true means in your units: an array [K, d] in the order of arms and objectives, or arm ->
+        {objective: mean}. The attribute is such an array, read-only.
+    name
+        What the instance is called; by default as its problem.
+    provenance
+        Where the means come from.
 
     >>> from paretoguard.problem.noise import Gaussian
     >>> Instance(Problem({"speed": "max"}, arms=["a", "b"], noise=Gaussian(1.0)), [[1.0], [2.0]]).truth().pareto

@@ -44,6 +44,11 @@ def load(text: str, **parameters: Any) -> Instance:
     parameters
         The same parameters by keyword.
 
+    Returns
+    -------
+    Instance
+        The problem with its means.
+
     >>> load("covboost").truth().pareto
     ('BNT/BNT+m1273', 'ChAd/ChAd+m1273')
     >>> load("random", K=20, d=2).name

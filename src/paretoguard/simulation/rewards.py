@@ -120,6 +120,11 @@ def sampler(instance: Instance, *, seed: int = 0, run: int = 0) -> Callable[[str
         The means and the noise to draw from.
     seed, run
         The seed of the study, and the number of the run.
+
+    Returns
+    -------
+    callable
+        `sample(arm)` returns the next reward of an arm, as {objective: value}.
     """
     drawn_from, stream = source(instance), key(check_seed(seed), run)
     place = {arm: i for i, arm in enumerate(instance.problem.arms)}

@@ -43,6 +43,7 @@ class Cell:
 
     @property
     def labels(self) -> tuple[str, str, str, float]:
+        """The names of instance, algorithm and evidence, and delta, as they stand in a study's records."""
         return self.instance.name, registry.label(self.algorithm), registry.label(self.evidence), self.delta
 
     def __str__(self) -> str:

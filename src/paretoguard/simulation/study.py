@@ -59,9 +59,20 @@ _COLUMNS: list[tuple[str, Any]] = [
 
 @dataclass(frozen=True, repr=False)
 class Study:
-    """Finished runs. `records` has one row per run; `pulls` and `statuses` are [rows, K] beside it.
+    """Finished runs, which `simulate` makes.
 
-    Instances with fewer arms than the widest leave their last columns at 0 pulls and status 255.
+    Attributes
+    ----------
+    cells
+        Every instance × algorithm × evidence × delta.
+    design
+        The seed, the budget and the batch, which all runs share.
+    records
+        One row per run, with named columns.
+    pulls, statuses
+        [rows, K] for the same runs: how often each arm was pulled, and what the answer says of it (0 undecided,
+        1 optimal, 2 dominated, 3 infeasible). Instances with fewer arms than the widest leave their last columns at
+        0 pulls and status 255.
     """
 
     cells: tuple[Cell, ...]
@@ -75,14 +86,38 @@ class Study:
         return [summarise(cell, self.records[self.of(cell)]) for cell in self.cells]
 
     def of(self, cell: Cell) -> NDArray[np.bool_]:
-        """Return a mask of the runs (rows of records, pulls and statuses) that belong to a cell."""
+        """Return the runs of one cell.
+
+        Parameters
+        ----------
+        cell
+            One of `cells`: an instance × algorithm × evidence × delta.
+
+        Returns
+        -------
+        array of bool
+            A mask of the rows of `records`, `pulls` and `statuses`.
+        """
         mask = np.ones(len(self.records), dtype=bool)
         for name, label in zip(_NAMES, cell.labels, strict=True):
             mask &= self.records[name] == label
         return mask
 
     def extend(self, runs: int, *, threads: int | None = None) -> "Study":
-        """Return the study with `runs` runs of each kind in all; runs that it has are kept, also beyond that number."""
+        """Return the study with more runs; those that it has are kept. Raise Interrupted as `simulate` does.
+
+        Parameters
+        ----------
+        runs
+            How many runs of each cell there are to be in all.
+        threads
+            How many threads share the runs; None means one for each core.
+
+        Returns
+        -------
+        Study
+            A new study; this one stays as it is.
+        """
         wanted = checks.check_count(runs, "runs", "the number of runs of each kind", MOST_RUNS)
         present = [self.records["run"][self.of(cell)] for cell in self.cells]
         absent = [np.setdiff1d(np.arange(wanted), known, assume_unique=True) for known in present]
@@ -98,7 +133,18 @@ class Study:
         return extended
 
     def trace(self, run: int = 0) -> tuple[Trace, ...]:
-        """Return run number `run` of each kind that has it, simulated again with looks on its way."""
+        """Return one run of each cell that has it, simulated again with looks on its way.
+
+        Parameters
+        ----------
+        run
+            The number of the run, from 0.
+
+        Returns
+        -------
+        tuple of Trace
+            One for each cell with this run, in the order of `cells`.
+        """
         if not isinstance(run, Integral) or isinstance(run, bool):
             raise SettingsError(f"run is {run!r}; expected the number of one run, such as 0")
         traces = []
@@ -113,20 +159,26 @@ class Study:
         return tuple(traces)
 
     def plot(self, target: "str | PathLike[str] | Figure | None" = None) -> "Figure":
-        """Return a picture of the study; `target` is a file to write (.png, .svg, .pdf) or a figure to draw on."""
+        """Return a picture of the study.
+
+        Parameters
+        ----------
+        target
+            A file to write (.png, .svg, .pdf), or a figure to draw on; None draws on a new one.
+        """
         from paretoguard.pictures.comparison import draw_comparison
 
         return draw_comparison(self, target)
 
     def to_csv(self, path: str | Path) -> None:
-        """Write the records, one line per run."""
+        """Write the records to a CSV file at `path`, one line per run."""
         with open(path, "w", newline="", encoding="utf-8") as file:
             writer = csv.writer(file)
             writer.writerow(self.records.dtype.names or ())
             writer.writerows(self.records.tolist())
 
     def save(self, path: str | Path) -> None:
-        """Write everything to one NPZ file with a JSON header; `Study.load` reads it back."""
+        """Write everything to one NPZ file at `path`, with a JSON header; `Study.load` reads it back."""
         buffer = io.BytesIO()
         header = json.dumps(_header(self))
         np.savez_compressed(
@@ -146,7 +198,7 @@ class Study:
 
     @classmethod
     def load(cls, path: str | Path) -> "Study":
-        """Return the study that `save` wrote. Raise FileError if there is no whole study in the file."""
+        """Return the study that `save` wrote to `path`. Raise FileError if there is no whole study in the file."""
         try:
             with np.load(io.BytesIO(Path(path).read_bytes()), allow_pickle=False) as stored:
                 arrays = {name: stored[name] for name in ("header", "records", "pulls", "statuses")}

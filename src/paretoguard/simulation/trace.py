@@ -87,7 +87,13 @@ class Trace(Growth):
         return f"<run {self.run} of {self.cell}: {self.samples[-1]:,} samples, {len(self.samples)} looks>"
 
     def plot(self, target: "str | PathLike[str] | Figure | None" = None) -> "Figure":
-        """Return a picture of the run; `target` is a file to write (.png, .svg, .pdf) or a figure to draw on."""
+        """Return a picture of the run.
+
+        Parameters
+        ----------
+        target
+            A file to write (.png, .svg, .pdf), or a figure to draw on; None draws on a new one.
+        """
         from paretoguard.pictures.run import draw_traces
 
         return draw_traces([self], target)

@@ -67,6 +67,11 @@ class LowerBound:
         """Return the bound on the mean number of samples: T times kl(delta, 1 - delta), the divergence of two coins.
 
         For cPSI it holds at this delta; for e-cPSI it is the value of the asymptotic bound. Above 1/2 a guess will do.
+
+        Parameters
+        ----------
+        delta
+            The accepted error probability, between 0 and 1.
         """
         delta = check_delta(delta)
         return self.lower * (1 - 2 * delta) * math.log((1 - delta) / delta) if delta < 0.5 else 0.0
@@ -85,6 +90,11 @@ def lower_bound(instance: Simulated, task: str = "e-cpsi", *, time_limit: float 
         "cpsi": the best arms alone; "e-cpsi": with a reason for every other arm.
     time_limit
         Seconds to narrow the bracket to 0.1%; after that the bracket is as wide as it is.
+
+    Returns
+    -------
+    LowerBound
+        The bound with its bracket, and what holds it up.
     """
     if task not in TASKS:
         raise SettingsError(f"task is {task!r}; expected one of {', '.join(TASKS)}")

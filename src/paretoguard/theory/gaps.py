@@ -42,7 +42,13 @@ class Complexity:
     _objectives: int = field(repr=False)
 
     def upper_bound(self, delta: float) -> float:
-        """Return the paper's bound (corrected) on the mean samples of e-cAPE with `theorem` evidence."""
+        """Return the paper's bound (corrected) on the mean samples of e-cAPE with `theorem` evidence.
+
+        Parameters
+        ----------
+        delta
+            The accepted error probability, between 0 and 1.
+        """
         if not 0 < delta < 1:
             raise SettingsError(f"delta is {delta!r}; it is a number between 0 and 1 such as 0.05")
         size = 128 * ALPHA * self.easiest
@@ -60,6 +66,11 @@ def complexity(given: Simulated) -> Complexity:
     ----------
     given
         An `Instance`, the name of one, or `pg.load(path)` of a file with means.
+
+    Returns
+    -------
+    Complexity
+        Gaps in standard deviations, and complexities in samples.
     """
     found = truth(given)
     instance = found.instance

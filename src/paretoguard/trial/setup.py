@@ -65,7 +65,13 @@ class Setup:
         seed: int = 0,
         order: str | None = None,
     ) -> "Setup":
-        """Return the settings; raise SettingsError if one of them is wrong or does not go with the others."""
+        """Return the settings; raise SettingsError if one of them is wrong or does not go with the others.
+
+        Parameters
+        ----------
+        problem, delta, algorithm, evidence, budget, seed, order
+            As for `Trial`.
+        """
         if not isinstance(problem, Problem):
             raise SettingsError(
                 f"the problem is {problem!r}; expected a pg.Problem (of a problem file: pg.load(path).problem)"

@@ -100,20 +100,41 @@ class Trial:
         """Return tickets for up to n arms to measure next; [] when answered or the budget is spent.
 
         Pending measurements count in the choice of further arms, never in the evidence.
+
+        Parameters
+        ----------
+        n
+            How many arms can be measured now.
+
+        Returns
+        -------
+        list of Ticket
+            One for each measurement.
         """
         return self._session.ask(n)
 
     def tell(self, what: str | Ticket, values: Mapping[str, float]) -> None:
-        """Take one result, of an arm or of a ticket: a value for every objective, in the user's units.
+        """Take one result. Raise SampleError if it cannot be right; nothing changes then.
 
-        Raise SampleError if it cannot be right; nothing changes then.
+        Parameters
+        ----------
+        what
+            The arm that was measured, or the ticket.
+        values
+            {objective: value}, with a value for every objective, in your units.
         """
         self._session.tell(what, values)
 
     def drop(self, ticket: Ticket, *, for_good: bool = False) -> None:
         """Give up a result that will not come; honest only if whether it is lost does not depend on its value.
 
-        In the order asked this must be said (`for_good`), as later results of the arm wait for it.
+        Parameters
+        ----------
+        ticket
+            The ticket whose result is lost.
+        for_good
+            True says that it will never come. In the order asked this is required, as later results of the arm wait
+            for it.
         """
         self._session.drop(ticket, for_good=for_good)
 
@@ -126,7 +147,13 @@ class Trial:
         return self._session.verdicts()
 
     def result(self, *, simulated: bool = False) -> Result:
-        """Return the answer, or what is certain so far; it may be marked as that of a simulation."""
+        """Return the answer, or what is certain so far.
+
+        Parameters
+        ----------
+        simulated
+            True marks the answer as that of a simulation.
+        """
         return self._session.result(simulated=simulated)
 
 
@@ -153,6 +180,11 @@ def identify(
         `sample(arm)` measures one arm once and returns {objective: value}.
     delta, algorithm, evidence, budget, seed
         As for `Trial`.
+
+    Returns
+    -------
+    Result
+        The answer: the best arms, and a verdict with its reason for every arm.
     """
     trial = Trial(problem, delta=delta, algorithm=algorithm, evidence=evidence, budget=budget, seed=seed)
     try:

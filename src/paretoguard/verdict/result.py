@@ -91,8 +91,28 @@ class Verdict:
 class Result:
     """The answer: which arms are the best trade-offs, and why every other one is out.
 
-    `stopped` is "answered", "budget" if samples ran out first, or "open" before the end: certified verdicts hold all
-    the same. `stated` is the problem itself, for `plot`; it is no part of `to_dict` nor of equality.
+    Attributes
+    ----------
+    problem
+        The name of the problem.
+    pareto
+        The best arms, in the problem's order.
+    verdicts
+        arm -> `Verdict`: its status and the reason.
+    samples, pulls
+        How many results count, in all and of each arm.
+    stopped
+        "answered", "budget" if samples ran out first, or "open" before the end: certified verdicts hold all the same.
+    algorithm, evidence, delta
+        The settings that led to the answer.
+    guarantee, basis, assumptions
+        The label of the verdicts ("finite-sample", "asymptotic" or "heuristic"), what it rests on, and what it assumes.
+    notes
+        What else should be known, in sentences.
+    simulated
+        True if the results were simulated.
+    stated
+        The problem itself, for `plot`; it is no part of `to_dict` nor of equality.
     """
 
     problem: str
@@ -120,7 +140,14 @@ class Result:
     ) -> "Figure":
         """Return a picture: arms at their means, where the constraints hold, and where the samples went.
 
-        `target` is a file to write (.png, .svg, .pdf) or a figure to draw on; `objectives` are those to draw.
+        Raise ProblemError if the result does not hold its problem.
+
+        Parameters
+        ----------
+        target
+            A file to write (.png, .svg, .pdf), or a figure to draw on; None draws on a new one.
+        objectives
+            The objectives to draw; None draws the first five.
         """
         from paretoguard.pictures.front import draw_result
 
@@ -159,7 +186,13 @@ class Result:
         return ACROSS if self.stated is not None and crossed(self.stated, self.verdicts.values()) else ""
 
     def remarks(self, said: Sequence[str] = ()) -> list[str]:
-        """Return what the guarantee assumes, and the notes that were not said before: to stand below a table."""
+        """Return what the guarantee assumes, and the notes, as sentences to stand below a table.
+
+        Parameters
+        ----------
+        said
+            Notes that were said before, and are left out.
+        """
         assumed = "; ".join(line for line in self.assumptions if not line.startswith("evidence: "))
         return [f"Assumed: {assumed}.", *(f"Note: {note}." for note in self.notes if note not in said)]
 

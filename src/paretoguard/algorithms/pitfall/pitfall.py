@@ -35,10 +35,16 @@ class PitfallMemory(NamedTuple):
 
 @dataclass(frozen=True)
 class Pitfall(Algorithm):
-    """Pulls what tells most about the easiest way to be wrong; `task` "cpsi" finds the set of best arms alone.
+    """Pulls what tells most about the easiest way to be wrong.
 
-    An arm that may dominate the one in question catches up to its count to the power `catch_up` (0: never), and each
-    has at least `explore` sqrt(t/K) pulls.
+    Parameters
+    ----------
+    task
+        What is found. "e-cpsi": the best arms, with a reason for every other arm; "cpsi": the best arms alone.
+    catch_up
+        An arm that may dominate the one in question catches up to its count to this power, from 0 (never) to 1.
+    explore
+        Each arm has at least `explore` sqrt(t/K) pulls after t results; from 0 to 1.
     """
 
     task: str = E_CPSI

@@ -109,10 +109,15 @@ class CertifiedLevels(NamedTuple):
 class Certified(Evidence):
     """Anytime-valid e-values for every claim (finite-sample guarantee for sub-Gaussian noise).
 
-    `expected_samples`, if given, fits the evidence to runs of about that length; the guarantee holds for any length.
-    `order` is "arrival", or "asked" for results that are counted in the order they were asked for (see `Trial`).
-    `several` is the share of the pairs' error probability that goes to claims that an arm is dominated by at least one
-    of several; objectives must be independent.
+    Parameters
+    ----------
+    expected_samples
+        Fits the evidence to runs of about that length; the guarantee holds for any length.
+    order
+        "arrival", or "asked" for results that are counted in the order they were asked for (see `Trial`).
+    several
+        The share of the pairs' error probability that goes to claims that an arm is dominated by at least one of
+        several; objectives must be independent.
     """
 
     expected_samples: int | None = None
