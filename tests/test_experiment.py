@@ -143,6 +143,8 @@ def test_the_engine_works_in_a_long_ledger_as_the_trial_does_step_by_step(
         np.testing.assert_array_equal(a, b, name)
     assert step_by_step.session.statuses() == at_once.session.statuses()
     assert step_by_step.session.due() == at_once.session.due()
+    asked = [[ticket.arm for ticket in fold.session.ask(3)] for fold in (step_by_step, at_once)]
+    assert asked[0] == asked[1]
 
 
 def test_results_may_come_late_out_of_order_twice_and_in_part() -> None:

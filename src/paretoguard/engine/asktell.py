@@ -25,8 +25,8 @@ from paretoguard.compiler.jit import aside, entry, inner
 from paretoguard.engine.certify import settle
 from paretoguard.engine.engine import Engine, decided, fill
 from paretoguard.engine.questions import answer
-from paretoguard.engine.state import CLOCK, FRESH, observe
-from paretoguard.engine.view import at_now, refresh
+from paretoguard.engine.state import CLOCK, observe
+from paretoguard.engine.view import at_now
 from paretoguard.errors import ProblemError
 from paretoguard.numeric import Bytes, Floats, Integers
 from paretoguard.vocabulary import INFEASIBLE, OPTIMAL, UNDECIDED
@@ -349,10 +349,8 @@ def _take_asked(desk: Desk, tape: Tape, chosen: Integers, wanted: int) -> int:
 @aside
 def _settle(desk: Desk) -> bool:
     """Work out what is certain, and keep what is so for the first time; return whether anything is."""
-    view, terms = at_now(desk.engine.seen), desk.terms
+    view, terms = desk.engine.seen, desk.terms
     desk.tally[IS_DUE] = 0
-    if view.state.tally[FRESH] > 0:
-        refresh(view)
     settle(view, desk.statuses, desk.via)
     for i in range(view.problem.arms):
         desk.promised[i] = desk.statuses[i]

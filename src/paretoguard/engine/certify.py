@@ -9,7 +9,8 @@
 
 from paretoguard.compiler.jit import aside, inner
 from paretoguard.engine.questions import below_some, dominated, undominated
-from paretoguard.engine.view import View, is_outside, weight_of
+from paretoguard.engine.state import FRESH
+from paretoguard.engine.view import View, at_now, is_outside, refresh, weight_of
 from paretoguard.numeric import Bytes, Integers
 from paretoguard.vocabulary import DOMINATED, INFEASIBLE, OPTIMAL, UNDECIDED
 
@@ -17,9 +18,14 @@ NOBODY, SEVERAL = -1, -2  # entries of `via` that name no arm
 
 
 @aside
-def settle(view: View, statuses: Bytes, via: Integers) -> None:
-    """Write each arm's certified status and, for a dominated one, the next arm of its chain, or SEVERAL."""
-    problem = view.problem
+def settle(seen: View, statuses: Bytes, via: Integers) -> None:
+    """Work in the new results; write each arm's certified status and, for a dominated one, the next arm of its chain.
+
+    SEVERAL stands for the next arm where at least one of several dominates.
+    """
+    view, problem = at_now(seen), seen.problem
+    if view.state.tally[FRESH] > 0:
+        refresh(view)
     for i in range(problem.arms):
         out = is_outside(view, i)
         statuses[i] = INFEASIBLE if out else UNDECIDED

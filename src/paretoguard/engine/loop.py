@@ -15,8 +15,8 @@ from paretoguard.engine.certify import settle
 from paretoguard.engine.draws import Ahead, draw
 from paretoguard.engine.engine import Engine, Pace, decide, plan_pulls, rewind
 from paretoguard.engine.questions import answer
-from paretoguard.engine.state import CLOCK, FRESH, State, observe
-from paretoguard.engine.view import View, at_now, refresh
+from paretoguard.engine.state import CLOCK, State, observe
+from paretoguard.engine.view import View, at_now
 from paretoguard.numeric import Bytes, Floats, Integers, flags, integers
 
 ANSWERED, BUDGET = 1, 2  # places in vocabulary.STOP_REASONS
@@ -68,7 +68,7 @@ def advance(engine: Engine, source: Ahead, outcomes: Outcomes, steps: int, budge
             if stopped == ANSWERED:
                 answer(engine.memory, at_now(engine.seen), outcomes.statuses[run])
             else:
-                _settle(engine.seen, outcomes.statuses[run], outcomes.via)
+                settle(engine.seen, outcomes.statuses[run], outcomes.via)
             cursor[NEXT] += 1
             cursor[STARTED] = 0
     return taken
@@ -104,14 +104,6 @@ def _record(state: State, outcomes: Outcomes, run: int, stopped: int) -> None:
         outcomes.pulls[run, i] = state.counts[i]
 
 
-@inner
-def _settle(view: View, statuses: Bytes, via: Integers) -> None:
-    view = at_now(view)
-    if view.state.tally[FRESH] > 0:
-        refresh(view)
-    settle(view, statuses, via)
-
-
 @entry
 def observe_result(problem: ProblemArrays, state: State, arm: int, row: Floats) -> None:
     """Take one result of `arm`, values in the user's order and units."""
@@ -140,7 +132,7 @@ def answer_now(engine: Engine, statuses: Bytes) -> None:
 @entry
 def settle_now(view: View, statuses: Bytes, via: Integers) -> None:
     """Write every claim that is certain now: each arm's status and the next arm of its chain (NOBODY, SEVERAL)."""
-    _settle(view, statuses, via)
+    settle(view, statuses, via)
 
 
 @entry

@@ -56,8 +56,6 @@ def spread(view: View, i: int, j: int) -> float:
 
 def use_widths(record: type) -> None:
     """Register the width form of every question for a kernel record that has `sigma_u`, `moment` and `spread`."""
-    if "sigma_u" not in getattr(record, "_fields", ()):
-        raise TypeError(f"{record.__name__} needs a field `sigma_u`, the scale of the noise in any direction")
     weigh.register(record, _weigh)
     dominated.register(record, lambda view, i, j: least_gain(view.problem, view.state, i, j) - _width(view, i, j))
     most_dominated.register(record, lambda view, i, j: least_gain(view.problem, view.state, i, j))
