@@ -14,7 +14,7 @@ from numba.core.errors import NumbaError
 from numpy import int64, uint64
 
 from paretoguard.algorithms import Algorithm
-from paretoguard.engine.engine import cohort
+from paretoguard.engine.engine import Engine, cohort
 from paretoguard.engine.loop import FAULT, NEXT, advance, new_outcomes
 from paretoguard.evidence import Evidence
 from paretoguard.numeric import Bytes, Integers
@@ -148,8 +148,8 @@ def _compile(todo: Sequence[tuple[Cell, Integers]], design: Design) -> None:
     for cell, runs in todo:
         if len(runs) == 0:
             continue
-        arrays, noise = cell.instance.problem.space(), cell.instance.problem.noise.values()
-        records = cell.algorithm.fit(arrays), cell.evidence.fit(cell.delta, arrays)
+        engine, noise = _begun(cell, design), cell.instance.problem.noise.values()
+        records = engine.memory, engine.seen.evidence
         kind = (*map(type, records), *(type(model) for model in noise if hasattr(model, "law")))
         if kind not in kinds:
             kinds.add(kind)
@@ -166,10 +166,15 @@ def _named(cell: Cell) -> Iterator[None]:
         raise not_compiled(error, cell.algorithm, cell.evidence) from error
 
 
+def _begun(cell: Cell, design: Design) -> Engine:
+    problem, how = cell.instance.problem, (cell.algorithm, cell.evidence, cell.delta)
+    return engine_for(problem, *how, seed=design.seed, batch=design.batch)
+
+
 def _run(cell: Cell, runs: Integers, design: Design, stop: threading.Event, report: Report) -> Block:
     """Simulate the given runs, looking at `stop` every tenth of a second; if it is set, return the finished runs."""
     problem = cell.instance.problem
-    engine = engine_for(problem, cell.algorithm, cell.evidence, cell.delta, seed=design.seed, batch=design.batch)
+    engine = _begun(cell, design)
     drawn_from = source(cell.instance)
     outcomes = new_outcomes(runs.astype(uint64), len(problem.arms))
     ns, budget = np.zeros(len(runs), dtype=int64), checks.check_budget(design.budget)
