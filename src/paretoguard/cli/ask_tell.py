@@ -11,7 +11,7 @@ from paretoguard.cli.console import WRONG_INPUT, answers, counted, fail, print_j
 from paretoguard.cli.inputs import as_values, ledgers, moment, opened
 from paretoguard.cli.options import Algorithm, Budget, Delta, Evidence, Json, Name, Place, Seed, option
 from paretoguard.cli.stdin import pairs, results, stdin, ticket_number
-from paretoguard.vocabulary import ORDERS
+from paretoguard.vocabulary import ANSWER_FOUND, BUDGET_SPENT, BY_ARRIVAL, ORDERS, STILL_OPEN
 
 if TYPE_CHECKING:
     from paretoguard.errors import ParetoguardError
@@ -60,7 +60,7 @@ def create(
         option(
             "ORDER",
             "How results count: by arrival, or as asked where slow results may be other than quick ones.",
-            "arrival",
+            BY_ARRIVAL,
             words=ORDERS,
         ),
     ] = None,
@@ -104,7 +104,7 @@ def ask(
     """
     with opened(name, storage) as experiment:
         tickets = experiment.ask(n)
-        stopped = experiment.status().stopped if not tickets else "open"
+        stopped = experiment.status().stopped if not tickets else STILL_OPEN
     if json:
         print_json({"tickets": [as_values(ticket) for ticket in tickets], "stopped": stopped})
         return
@@ -112,7 +112,7 @@ def ask(
         until = moment(ticket.expires)
         typer.echo("\t".join([str(ticket.id), ticket.arm] + ([until] if until else [])))
     if not tickets:
-        why = {"answered": "the answer is found", "budget": "the budget is spent"}.get(stopped)
+        why = {ANSWER_FOUND: "the answer is found", BUDGET_SPENT: "the budget is spent"}.get(stopped)
         remarks().print(f"nothing to ask for: {why or 'all that the budget allows is asked for'}")
 
 

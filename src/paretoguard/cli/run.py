@@ -9,6 +9,7 @@ import typer
 from paretoguard.cli.console import INTERRUPTED, UNDECIDED, answers, fail, print_json, remarks
 from paretoguard.cli.inputs import Given, check_pictures, find
 from paretoguard.cli.options import Algorithm, Budget, Delta, Evidence, Json, Plot, Seed, option
+from paretoguard.vocabulary import STILL_OPEN
 
 if TYPE_CHECKING:
     from paretoguard.files.problem_file import ProblemFile
@@ -111,7 +112,7 @@ def _said(path: Path, result: "Result", more: dict[str, Any], name: str | None, 
         said.append(f"rows drawn: {more['drawn']:,} of {more['rows']:,}{saved}")
     if more["ledger"] is not None:
         said.append(f"ledger: {more['ledger']} (experiment {more['name']})")
-        if result.stopped == "open" and not more.get("exhausted") and not more["stuck"]:
+        if result.stopped == STILL_OPEN and not more.get("exhausted") and not more["stuck"]:
             said.append("what was measured is saved: run it again to go on")
         else:
             words = [str(path)] + ([] if name is None else ["--name", name])

@@ -32,7 +32,7 @@ from paretoguard.problem.names import listed, suggestion
 from paretoguard.problem.noise import Noise
 from paretoguard.problem.truth import Booleans, Scores, Truth, breaches, true_sets, wrong_answers
 from paretoguard.problem.units import Dependence, EngineRow, Units, to_engine
-from paretoguard.vocabulary import TASKS
+from paretoguard.vocabulary import E_CPSI, TASKS
 
 
 @dataclass(frozen=True, init=False, eq=False, repr=False)
@@ -237,13 +237,13 @@ class Problem:
         gains = (array * self._signs)[:, compared]
         return Scores(gains, breaches(array, A, b), self._tolerance[compared], self._row_tolerance)
 
-    def wrong(self, statuses: ArrayLike, means: Means, task: str = "e-cpsi") -> Booleans:
+    def wrong(self, statuses: ArrayLike, means: Means, task: str = E_CPSI) -> Booleans:
         """Return which answers, statuses [runs, K] (positions in STATUSES), claim something false, [runs]."""
         if task not in TASKS:
             raise ProblemError(f"there is no task {task!r}; {suggestion(str(task), TASKS)}")
         return wrong_answers(inputs.check_statuses(statuses, len(self.arms)), self._scores(means), task)
 
-    def is_correct(self, result: Any, means: Means, task: str = "e-cpsi") -> bool:
+    def is_correct(self, result: Any, means: Means, task: str = E_CPSI) -> bool:
         """True if no claim of an answer is false at these means; undecided arms claim nothing.
 
         The result is a Result, a mapping arm -> status, or an array [K] of positions in STATUSES. Several answers may
