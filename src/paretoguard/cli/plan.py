@@ -43,16 +43,17 @@ def plan(
 
     For each scenario: the answer, what makes it hard, a lower bound for any algorithm, and by simulation
     the samples of each algorithm, how often each arm is returned, errors, and how much stays undecided.
+    It makes fewer runs than `simulate`, because a plan is looked at, changed, and made again.
     """
     from paretoguard.cli.live import compiling
     from paretoguard.errors import Interrupted
     from paretoguard.theory.plan import plan as planned
-    from paretoguard.trial.registry import DEFAULT_ALGORITHM, DEFAULT_EVIDENCE
+    from paretoguard.trial.registry import DEFAULT_ALGORITHM, DEFAULT_DELTA, DEFAULT_EVIDENCE
 
     check_pictures(plot)
     found, interrupted = [find(text) for text in problems], False
     design = {
-        "delta": shared(found, "delta", 0.05, delta),
+        "delta": shared(found, "delta", DEFAULT_DELTA, delta),
         "runs": runs,
         "budget": shared(found, "budget", None, budget),
         "batch": batch,

@@ -60,17 +60,21 @@ def simulate(
 
     Run number r sees the same measurements whatever the algorithm. Settings in a file (delta, algorithm, evidence,
     budget, seed) hold unless an option says otherwise.
+
+    Evidence and delta are by default not those of `run` and `plan`, but those of most published experiments, so that
+    results compare with their tables.
     """
     import paretoguard as pg
     from paretoguard.cli.live import compiling
+    from paretoguard.simulation.study import STUDIED_DELTA, STUDIED_EVIDENCE
     from paretoguard.trial.registry import DEFAULT_ALGORITHM
 
     check_writable(out, csv)
     check_pictures(plot, trace)
     found, interrupted = [find(text) for text in problems], False
     algorithms = items(algorithm or [shared(found, "algorithm", DEFAULT_ALGORITHM)])
-    kinds = items(evidence or [shared(found, "evidence", "practical")])
-    deltas = _numbers(delta or [str(shared(found, "delta", 0.1))])
+    kinds = items(evidence or [shared(found, "evidence", STUDIED_EVIDENCE)])
+    deltas = _numbers(delta or [str(shared(found, "delta", STUDIED_DELTA))])
     try:
         with compiling(remarks()):
             study = pg.simulate(

@@ -77,7 +77,7 @@ class Experiment:
         name: str,
         problem: Problem,
         *,
-        delta: float = 0.05,
+        delta: float = registry.DEFAULT_DELTA,
         storage: str | Storage = DEFAULT,
         algorithm: str | Algorithm = registry.DEFAULT_ALGORITHM,
         evidence: str | Evidence = registry.DEFAULT_EVIDENCE,
