@@ -149,7 +149,7 @@ def _compile(todo: Sequence[tuple[Cell, Integers]], design: Design) -> None:
             continue
         arrays, noise = cell.instance.problem.space(), cell.instance.problem.noise.values()
         records = cell.algorithm.fit(arrays), cell.evidence.fit(cell.delta, arrays)
-        kind = (*map(type, records), *(type(model) for model in noise if hasattr(model, "law")))
+        kind = (*map(type, records), *(type(model) for model in noise if model.law is not None))
         if kind not in kinds:
             kinds.add(kind)
             with _named(cell):

@@ -32,7 +32,7 @@ def _are_independent(problem: Problem) -> bool:
 
 def order_of(kind: Evidence, order: str | None) -> str:
     """Return how results are counted: as given, else as an option of the evidence says, else on arrival."""
-    stated = str(getattr(kind, "order", "")) if kind.takes_order else BY_ARRIVAL
+    stated = kind.order if kind.takes_order else BY_ARRIVAL
     if order is not None and stated not in (BY_ARRIVAL, order):
         raise SettingsError(f"order is {order!r}, but the evidence is {label(kind)!r}; leave one of them out")
     return order or stated
