@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from paretoguard.cli.console import INTERRUPTED, UNDECIDED, answers, fail, print_json, remarks
+from paretoguard.cli.console import INTERRUPTED, LEFT_UNDECIDED, answers, fail, on_stderr, print_json
 from paretoguard.cli.inputs import Given, check_pictures, find
-from paretoguard.cli.options import Algorithm, Budget, Delta, Evidence, Json, Plot, Seed, option
+from paretoguard.cli.options import AlgorithmName, Budget, Delta, EvidenceName, Json, Plot, Seed, option
 from paretoguard.vocabulary import STILL_OPEN
 
 if TYPE_CHECKING:
@@ -27,8 +27,8 @@ Exit codes: 0 answered, 1 undecided when the budget ran out or a metric never va
 
 def run(
     problem: Annotated[str, typer.Argument(metavar="FILE", help="A problem file, or the name of an instance.")],
-    algorithm: Algorithm = None,
-    evidence: Evidence = None,
+    algorithm: AlgorithmName = None,
+    evidence: EvidenceName = None,
     delta: Delta = None,
     budget: Budget = None,
     seed: Seed = None,
@@ -53,9 +53,9 @@ def run(
     more: dict[str, Any] | None = None
     path = Path(problem)
     if (file := _measured(path)) is not None:
-        from paretoguard.cli.race import drive as race
+        from paretoguard.cli.race import drive_race
 
-        result, interrupted, more = race(file, path, options, jobs=jobs, batch=batch, name=name, storage=storage)
+        result, interrupted, more = drive_race(file, path, options, jobs=jobs, batch=batch, name=name, storage=storage)
         first, said = "", _said(path, result, more, name, storage)
     else:
         if (jobs, batch, name, storage) != (1, None, None, None):
@@ -69,11 +69,11 @@ def run(
         _print(result, first, said)
     if plot is not None:
         result.plot(plot)
-        remarks().print(f"picture: {plot}", soft_wrap=True)
+        on_stderr().print(f"picture: {plot}", soft_wrap=True)
     if interrupted:
         raise typer.Exit(INTERRUPTED)
     if any(verdict.status == "undecided" for verdict in result.verdicts.values()):
-        raise typer.Exit(UNDECIDED)
+        raise typer.Exit(LEFT_UNDECIDED)
 
 
 def _measured(path: Path) -> "ProblemFile | None":
@@ -92,7 +92,7 @@ def _simulated(given: Given, options: dict[str, Any]) -> "tuple[Result, bool]":
     chosen = {**given.settings, **{name: value for name, value in options.items() if value is not None}}
     trial = pg.Trial(given.instance.problem, **chosen)
     sample = pg.sampler(given.instance, seed=chosen.get("seed", 0))
-    console, interrupted = remarks(), False
+    console, interrupted = on_stderr(), False
     for note in given.instance.problem.notes:
         console.print(f"note: {note}")
     try:
