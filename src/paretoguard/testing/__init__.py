@@ -1,10 +1,10 @@
 """Laws: sentences that hold for every algorithm, kind of evidence, noise model and storage, also a user's own.
 
     from paretoguard import testing
-    testing.check("mymodule:MyPolicy")        # or a record: MyPolicy(rate=2), MyEvidence(), MyNoise(0.5)
+    testing.check("mymodule:MyAlgorithm")  # or a record: MyAlgorithm(rate=2), MyEvidence(), MyNoise(0.5)
     testing.check_storage(lambda: MyStorage("somewhere"))    # opens it anew; leaves ledgers behind
 
-The same from a shell: `python -m paretoguard.testing mymodule:MyPolicy sqlite:///empty.db`. A broken law raises
+The same from a shell: `python -m paretoguard.testing mymodule:MyAlgorithm sqlite:///empty.db`. A broken law raises
 `BrokenLawError`, an AssertionError that says which and where. Every law of algorithms, evidence and noise uses fixed
 seeds: it holds or breaks the same way each time.
 """
