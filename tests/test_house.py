@@ -13,6 +13,8 @@ PACKAGE = ROOT / "src" / "paretoguard"
 OF_ONE_SHAPE = {"papers", "reference"}  # a script for each result, a twin of the engine
 COMMANDS = PACKAGE / "cli"  # a file for each command, named as the function that it stands for
 TWICE = {"load"}  # pg.load and pg.instances.load are public names
+FOR_USERS = ("extend", "testing", "experiment.memory")  # of the package, what parts of users' own import beside `pg`
+BLOCK = re.compile(r"^```python\n(.*?)^```", re.DOTALL | re.MULTILINE)
 DOCUMENTS = [*ROOT.glob("*.md"), *ROOT.glob("docs/*.md")]
 FILE = re.compile(r"`((?:[a-z_]+/)*[a-z_]+\.(?:py|md|toml))`")
 
@@ -80,6 +82,27 @@ def _imported(path: Path) -> int:
     """Return how many names of the package a module imports, not counting `pg` itself."""
     froms = [node for node in ast.walk(ast.parse(path.read_text())) if isinstance(node, ast.ImportFrom)]
     return sum(len(node.names) for node in froms if (node.module or "").startswith("paretoguard"))
+
+
+def _imports(text: str) -> Iterator[str]:
+    """The modules of the package that a text of Python imports, or imports from."""
+    for node in ast.walk(ast.parse(text)):
+        if isinstance(node, ast.Import):
+            named = [each.name for each in node.names]
+        elif isinstance(node, ast.ImportFrom) and node.module == "paretoguard":
+            named = [f"paretoguard.{each.name}" for each in node.names]
+        elif isinstance(node, ast.ImportFrom):
+            named = [node.module or ""]
+        else:
+            continue
+        yield from (name for name in named if name.partition(".")[0] == "paretoguard")
+
+
+def test_extending_imports_only_what_is_meant_for_users() -> None:
+    texts = BLOCK.findall((ROOT / "docs" / "extending.md").read_text())
+    texts += [path.read_text() for path in sorted(ROOT.glob("examples/extending/*.py"))]
+    found = {name for text in texts for name in _imports(text)}
+    assert found == {"paretoguard", *(f"paretoguard.{name}" for name in FOR_USERS)}
 
 
 def test_contributing_says_how_many_names_an_algorithm_imports() -> None:
