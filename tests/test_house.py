@@ -17,16 +17,19 @@ from paretoguard import extend
 
 ROOT = Path(__file__).parent.parent
 PACKAGE = ROOT / "src" / "paretoguard"
-OF_ONE_SHAPE = {"papers", "reference", "cli"}  # a script for each result, a twin of the engine, a file for each command
+OF_ONE_SHAPE = {"papers", "reference"}  # a script for each result, a twin of the engine
+COMMANDS = PACKAGE / "cli"  # a file for each command, named as the function that it stands for
 INSIDE = {"Engine", "EngineRow"}  # public names return them to other rooms, not to users
 TWICE = {"load"}  # pg.load and pg.instances.load are public names
+FOR_USERS = ("extend", "testing", "experiment.memory")  # of the package, what parts of users' own import beside `pg`
+BLOCK = re.compile(r"^```python\n(.*?)^```", re.DOTALL | re.MULTILINE)
 DOCUMENTS = [*ROOT.glob("*.md"), *ROOT.glob("docs/*.md")]
 FILE = re.compile(r"`((?:[a-z_]+/)*[a-z_]+\.(?:py|md|toml))`")
 
 
 def _modules() -> Iterator[Path]:
     for path in sorted(PACKAGE.rglob("*.py")):
-        if path.relative_to(PACKAGE).parts[0] not in OF_ONE_SHAPE and not path.stem.startswith("__"):
+        if path.relative_to(PACKAGE).parts[0] not in OF_ONE_SHAPE and path.stem != "__main__":
             yield path
 
 
@@ -50,14 +53,16 @@ def test_the_map_in_contributing_is_that_of_the_contract() -> None:
 def test_a_module_name_stands_for_one_module() -> None:
     places = defaultdict(list)
     for path in _modules():
-        places[path.stem].append(str(path.relative_to(PACKAGE)))
+        if path.stem != "__init__" and path.parent != COMMANDS:
+            places[path.stem].append(str(path.relative_to(PACKAGE)))
     assert {name: found for name, found in places.items() if len(found) > 1} == {}
 
 
 def test_a_public_name_is_defined_in_one_module() -> None:
     places = defaultdict(set)
     for path in _modules():
-        for name in _defined(path):
+        of_command = {path.stem, "EXAMPLES"} if path.parent == COMMANDS else set[str]()
+        for name in set(_defined(path)) - of_command:
             places[name].add(str(path.relative_to(PACKAGE)))
     assert {name: found for name, found in places.items() if len(found) > 1 and name not in TWICE} == {}
 
@@ -85,6 +90,27 @@ def _imported(path: Path) -> int:
     """Return how many names of the package a module imports, not counting `pg` itself."""
     froms = [node for node in ast.walk(ast.parse(path.read_text())) if isinstance(node, ast.ImportFrom)]
     return sum(len(node.names) for node in froms if (node.module or "").startswith("paretoguard"))
+
+
+def _imports(text: str) -> Iterator[str]:
+    """The modules of the package that a text of Python imports, or imports from."""
+    for node in ast.walk(ast.parse(text)):
+        if isinstance(node, ast.Import):
+            named = [each.name for each in node.names]
+        elif isinstance(node, ast.ImportFrom) and node.module == "paretoguard":
+            named = [f"paretoguard.{each.name}" for each in node.names]
+        elif isinstance(node, ast.ImportFrom):
+            named = [node.module or ""]
+        else:
+            continue
+        yield from (name for name in named if name.partition(".")[0] == "paretoguard")
+
+
+def test_extending_imports_only_what_is_meant_for_users() -> None:
+    texts = BLOCK.findall((ROOT / "docs" / "extending.md").read_text())
+    texts += [path.read_text() for path in sorted(ROOT.glob("examples/extending/*.py"))]
+    found = {name for text in texts for name in _imports(text)}
+    assert found == {"paretoguard", *(f"paretoguard.{name}" for name in FOR_USERS)}
 
 
 def test_contributing_says_how_many_names_an_algorithm_imports() -> None:

@@ -18,8 +18,8 @@ from typer.testing import CliRunner
 
 import paretoguard as pg
 from paretoguard.cli.app import app
-from paretoguard.cli.live import table_of
-from paretoguard.cli.race import Failures, drive, remaining
+from paretoguard.cli.live import live_table
+from paretoguard.cli.race import FailureLines, drive_race, remaining
 from paretoguard.errors import FileError
 from paretoguard.experiment.audit import audit
 from paretoguard.experiment.storage import open_storage
@@ -821,7 +821,7 @@ def test_a_race_says_now_and_then_where_it_stands(
     monkeypatch.setattr("paretoguard.cli.race.LINES_SECONDS", 0.0)
     options = dict.fromkeys(("algorithm", "evidence", "delta", "budget", "seed"))
     path = scored(tmp_path)
-    drive(load(path), path, options, jobs=1, batch=None, name=None, storage=None)
+    drive_race(load(path), path, options, jobs=1, batch=None, name=None, storage=None)
     lines = capsys.readouterr().err.splitlines()
     assert any(re.match("[0-9]+ samples?: .*; (about|how much|nothing)", line) for line in lines), lines
 
@@ -834,7 +834,7 @@ def test_a_live_table_fits_the_screen_with_its_caption(width: int, height: int) 
         trial.tell(arm, {"x": 1.0, "y": 2.0})
     console = Console(width=width, height=height, record=True, file=io.StringIO())
     caption = "about 100 to 900 samples more, as things look; measuring a, b, c and 4 others; Ctrl-C saves"
-    console.print(table_of(trial.result(), console, caption))
+    console.print(live_table(trial.result(), console, caption))
     lines = console.export_text().splitlines()
     assert len(lines) < height
     assert all(len(line) <= width for line in lines)
@@ -862,7 +862,7 @@ def test_a_metric_that_never_varies_is_named_and_does_not_keep_a_race_running(
     path = write(tmp_path, text)
     path.write_text(path.read_text().replace("budget = 400\n", ""))
     options = dict.fromkeys(("algorithm", "evidence", "delta", "budget", "seed"))
-    result, interrupted, more = drive(load(path), path, options, jobs=2, batch=None, name=None, storage=None)
+    result, interrupted, more = drive_race(load(path), path, options, jobs=2, batch=None, name=None, storage=None)
     assert not interrupted
     assert result.stopped == "open"
     assert more["stuck"].startswith("stopped, as all that is open rests on score")
@@ -871,11 +871,12 @@ def test_a_metric_that_never_varies_is_named_and_does_not_keep_a_race_running(
     said = " ".join(capsys.readouterr().err.split())
     assert "note: score has not varied in 30 results or more of one" in said
     assert '[noise.score] with kind = "exact" if it is the same in every run' in said
-    again, _, more = drive(load(path), path, options, jobs=2, batch=None, name=None, storage=None)  # says so at once
+    # says so at once
+    again, _, more = drive_race(load(path), path, options, jobs=2, batch=None, name=None, storage=None)
     assert (again.samples, more["stuck"] in again.notes) == (result.samples, True)
     assert "note: score has not varied" in " ".join(capsys.readouterr().err.split())
     most = result.samples + 3
-    on, _, more = drive(load(path), path, options | {"budget": most}, jobs=2, batch=None, name=None, storage=None)
+    on, _, more = drive_race(load(path), path, options | {"budget": most}, jobs=2, batch=None, name=None, storage=None)
     assert (on.samples, more["stuck"]) == (most, None)
 
 
@@ -1071,7 +1072,7 @@ def test_commands_that_failed_are_shown_to_be_pasted(tmp_path: Path) -> None:
 
 
 def test_many_failures_of_an_arm_do_not_flood_the_screen() -> None:
-    failures = Failures()
+    failures = FailureLines()
     said = [failures.said(Failed("slow one", "exit code 1", "it counts as a failure")) for _ in range(30)]
     assert said[:3] == ["'slow one' failed, it counts as a failure: exit code 1"] * 3
     assert [line for line in said[3:] if line] == [f"'slow one': {count} failures so far" for count in (10, 20, 30)]

@@ -14,10 +14,10 @@ from paretoguard.engine.loop import decide_next, draw_reward, observe_result, se
 from paretoguard.simulation.rewards import source
 from paretoguard.simulation.trace import Growth, Trace
 from random_problems import random_instance
-from test_twin import EVIDENCE, POLICIES, twin_problem
+from test_twin import ALGORITHMS, EVIDENCE, twin_problem
 from twin import INF, Twin
 
-ALGORITHMS = ["pitfall", "e-cape", "two-stage", "two-stage:form=e-cape", "racing", "uniform"]
+TRACED = ["pitfall", "e-cape", "two-stage", "two-stage:form=e-cape", "racing", "uniform"]
 
 
 def is_run_of(study: pg.Study, one: Trace) -> bool:
@@ -36,7 +36,7 @@ def is_run_of(study: pg.Study, one: Trace) -> bool:
 @pytest.mark.parametrize(("batch", "budget"), [(1, None), (7, None), (1, 300), (7, 301)])
 def test_a_trace_ends_where_the_run_of_the_study_did(batch: int, budget: int | None) -> None:
     delta = 0.1 if budget is None else [0.1, 0.01]
-    how = ALGORITHMS if batch == 1 else ALGORITHMS[:2]
+    how = TRACED if batch == 1 else TRACED[:2]
     study = pg.simulate(["simplex", "racing-5"], algorithms=how, delta=delta, runs=3, batch=batch, budget=budget)
     for run in range(3):
         traces = study.trace(run)
@@ -157,7 +157,7 @@ def test_progress_is_evidence_over_what_is_required(number: int) -> None:
     instance = random_instance(rng)
     space, drawn_from = instance.problem.space(), source(instance)
     evidence = "theorem" if number % 3 == 0 else "practical"
-    memory, levels = POLICIES["e-cape"].fit(space), EVIDENCE[evidence].fit(0.1, space)
+    memory, levels = ALGORITHMS["e-cape"].fit(space), EVIDENCE[evidence].fit(0.1, space)
     engine = new_engine(memory, levels, space, key(number, 0))
     state, twin = engine.seen.state, Twin(twin_problem(instance.problem), evidence, 0.1)
     row, via = np.zeros(space.objectives), np.zeros(space.arms, dtype=np.int64)

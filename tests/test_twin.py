@@ -22,7 +22,7 @@ from random_problems import correlated_instance, random_instance, wide_front, wi
 from twin import Twin, TwinProblem
 from twin_evidence import TWINS
 
-POLICIES: dict[str, Algorithm] = {
+ALGORITHMS: dict[str, Algorithm] = {
     "e-cape": pg.algorithms.ECape(),
     "uniform": pg.algorithms.Uniform(),
     "racing": pg.algorithms.Racing(),
@@ -64,7 +64,7 @@ def compare(
     delta = 0.1
     made = 0
     for run in range(10**6):
-        memory, levels = POLICIES[algorithm].fit(space), EVIDENCE[evidence].fit(delta, space)
+        memory, levels = ALGORITHMS[algorithm].fit(space), EVIDENCE[evidence].fit(delta, space)
         engine = new_engine(memory, levels, space, key(seed, run))
         state, twin = engine.seen.state, TWINS.get(evidence, Twin)(twin_problem(stated), evidence, delta)
         budget = 5 + 40 * (run % 7)  # short runs too: verdicts before the end
@@ -103,7 +103,7 @@ def evidence_for(algorithm: str, number: int) -> str:
 
 BLOCKS = [  # of instances; of baselines the second half is for `make slow`
     pytest.param(how, block, marks=[pytest.mark.slow] if how != "e-cape" and block > 1 else [])
-    for how in sorted(POLICIES)
+    for how in sorted(ALGORITHMS)
     for block in range(4)
 ]
 
@@ -148,7 +148,7 @@ def test_the_engine_decides_as_the_twin_does_where_scales_are_learnt_correlated_
         compare(instance, "e-cape", evidence, number, decisions=300, problem=problem)
 
 
-@pytest.mark.parametrize("algorithm", sorted(POLICIES))
+@pytest.mark.parametrize("algorithm", sorted(ALGORITHMS))
 def test_the_engine_decides_as_the_twin_does_with_many_arms(algorithm: str) -> None:
     for number in range(4):
         rng = np.random.default_rng([6, number])
@@ -170,7 +170,7 @@ def compare_batches(instance: pg.Instance, algorithm: str, seed: int, size: int)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(runner, "BLOCKS_PER_THREAD", 1)
         study = pg.simulate(
-            instance, algorithms=POLICIES[algorithm], runs=3, seed=seed, budget=200, batch=size, threads=1
+            instance, algorithms=ALGORITHMS[algorithm], runs=3, seed=seed, budget=200, batch=size, threads=1
         )
     drawn_from, row = source(instance), np.zeros(len(instance.problem.objectives))
     for run in range(3):
@@ -191,7 +191,7 @@ def compare_batches(instance: pg.Instance, algorithm: str, seed: int, size: int)
 
 @pytest.mark.parametrize(
     "algorithm",
-    [how if how == "e-cape" else pytest.param(how, marks=pytest.mark.slow) for how in sorted(POLICIES)],
+    [how if how == "e-cape" else pytest.param(how, marks=pytest.mark.slow) for how in sorted(ALGORITHMS)],
 )
 def test_batches_are_filled_as_the_twin_does(algorithm: str) -> None:
     for number in range(40):
@@ -241,7 +241,7 @@ def test_certified_says_of_close_arms_with_many_results_what_the_twin_says(kind:
 
 
 @pytest.mark.kernel
-@pytest.mark.parametrize("algorithm", sorted(POLICIES))
+@pytest.mark.parametrize("algorithm", sorted(ALGORITHMS))
 def test_the_engine_decides_as_the_twin_does_without_the_compiler(algorithm: str) -> None:
     for number in range(10):
         rng = np.random.default_rng([8, number])

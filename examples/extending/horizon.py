@@ -10,7 +10,7 @@ from paretoguard.extend import Evidence, Moment, ProblemArrays, moment, spread, 
 class _Levels(NamedTuple):  # what kernels see
     level: float  # every mean is within sqrt(2 level / N) of the truth, with probability 1 - delta
     objectives: int
-    sigma_u: float  # asked for by use_widths
+    sigma_u: float  # scale of the noise across constraints; 1 where `bar` allows for several objectives
 
 
 @dataclass(frozen=True)

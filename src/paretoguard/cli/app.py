@@ -22,7 +22,7 @@ EXAMPLES = """[bold]Examples[/bold]
 Exit codes: 0 done, 1 undecided when the budget ran out, 2 wrong input, 130 Ctrl-C."""
 
 
-class Commands(TyperGroup):
+class CommandGroup(TyperGroup):
     """The group of commands, with one way to fail for all of them."""
 
     def main(self, *args: Any, standalone_mode: bool = True, **options: Any) -> Any:
@@ -94,7 +94,7 @@ def _prose(text: str | None) -> str:
 
 
 app = typer.Typer(
-    cls=Commands,
+    cls=CommandGroup,
     rich_markup_mode="rich",
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},

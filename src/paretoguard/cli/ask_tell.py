@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from paretoguard.cli.console import WRONG_INPUT, answers, counted, fail, print_json, remarks
-from paretoguard.cli.inputs import as_values, ledgers, moment, opened
-from paretoguard.cli.options import Algorithm, Budget, Delta, Evidence, Json, Name, Place, Seed, option
+from paretoguard.cli.console import WRONG_INPUT, answers, fail, on_stderr, plural, print_json
+from paretoguard.cli.inputs import as_values, ledgers, opened, time_text
+from paretoguard.cli.options import AlgorithmName, Budget, Delta, EvidenceName, Json, Name, Seed, StorageUrl, option
 from paretoguard.cli.stdin import pairs, results, stdin, ticket_number
-from paretoguard.vocabulary import ORDERS
+from paretoguard.vocabulary import ANSWER_FOUND, BUDGET_SPENT, BY_ARRIVAL, ORDERS, STILL_OPEN
 
 if TYPE_CHECKING:
     from paretoguard.errors import ParetoguardError
@@ -50,8 +50,8 @@ The ledger keeps the result and the reason. Without --blind answers lose their g
 def create(
     problem: Annotated[Path, typer.Argument(metavar="FILE", help="A problem file.")],
     name: Annotated[str | None, option("NAME", "The experiment's name.", "the problem's, else the file's")] = None,
-    algorithm: Algorithm = None,
-    evidence: Evidence = None,
+    algorithm: AlgorithmName = None,
+    evidence: EvidenceName = None,
     delta: Delta = None,
     budget: Budget = None,
     seed: Seed = None,
@@ -60,14 +60,14 @@ def create(
         option(
             "ORDER",
             "How results count: by arrival, or as asked where slow results may be other than quick ones.",
-            "arrival",
+            BY_ARRIVAL,
             words=ORDERS,
         ),
     ] = None,
     ticket_seconds: Annotated[
         float | None, option("S", "After so many seconds a ticket is given up and its arm may be asked for again.")
     ] = None,
-    storage: Place = None,
+    storage: StorageUrl = None,
     json: Json = False,
 ) -> None:
     """Begin a live experiment on the problem of a file; then `ask` what to measure, and `tell` the results."""
@@ -79,23 +79,23 @@ def create(
     options = {"algorithm": algorithm, "evidence": evidence, "delta": delta, "budget": budget, "seed": seed}
     chosen = {**file.settings, **{key: value for key, value in options.items() if value is not None}}
     called = name if name is not None else file.problem.name or problem.stem
-    with compiling(remarks()), ledgers(storage) as place:
+    with compiling(on_stderr()), ledgers(storage) as place:
         how: dict[str, Any] = {"order": order, "ticket_seconds": ticket_seconds, **chosen}
         made = Experiment.create(called, file.problem, storage=place, **how)
         settings, status = made.settings, made.status()
     for note in file.problem.notes:
-        remarks().print(f"note: {note}")
+        on_stderr().print(f"note: {note}")
     if json:
         print_json({"name": called, "settings": settings, "guarantee": status.guarantee, "hash": status.hash})
         return
     answers().print(f"created {called}: {len(file.problem.arms)} arms, {status.guarantee} guarantee")
-    remarks().print(f"next: paretoguard ask {called}", soft_wrap=True)
+    on_stderr().print(f"next: paretoguard ask {called}", soft_wrap=True)
 
 
 def ask(
     name: Name,
     n: Annotated[int, option("N", "How many measurements to ask for.", "", "-n")] = 1,
-    storage: Place = None,
+    storage: StorageUrl = None,
     json: Json = False,
 ) -> None:
     """Ask which arms to measure next; each ticket is for one result.
@@ -104,16 +104,16 @@ def ask(
     """
     with opened(name, storage) as experiment:
         tickets = experiment.ask(n)
-        stopped = experiment.status().stopped if not tickets else "open"
+        stopped = experiment.status().stopped if not tickets else STILL_OPEN
     if json:
         print_json({"tickets": [as_values(ticket) for ticket in tickets], "stopped": stopped})
         return
     for ticket in tickets:
-        until = moment(ticket.expires)
+        until = time_text(ticket.expires)
         typer.echo("\t".join([str(ticket.id), ticket.arm] + ([until] if until else [])))
     if not tickets:
-        why = {"answered": "the answer is found", "budget": "the budget is spent"}.get(stopped)
-        remarks().print(f"nothing to ask for: {why or 'all that the budget allows is asked for'}")
+        why = {ANSWER_FOUND: "the answer is found", BUDGET_SPENT: "the budget is spent"}.get(stopped)
+        on_stderr().print(f"nothing to ask for: {why or 'all that the budget allows is asked for'}")
 
 
 def tell(
@@ -129,7 +129,7 @@ def tell(
     atomic: Annotated[
         bool, typer.Option("--atomic", help="Of lines on stdin: record all of them, or none if one is refused.")
     ] = False,
-    storage: Place = None,
+    storage: StorageUrl = None,
     json: Json = False,
 ) -> None:
     """Record the result of a ticket, in one go or in parts; or many results, from stdin."""
@@ -152,9 +152,10 @@ def _one(experiment: "Experiment", texts: list[str], arm: str | None, key: str |
         print_json(told._asdict())
     elif told.duplicate:
         left_out = ", and was retracted" if told.retracted else ""
-        remarks().print(f"result {told.id} was known already{left_out}; nothing changed")
+        on_stderr().print(f"result {told.id} was known already{left_out}; nothing changed")
     else:
-        remarks().print(f"result {told.id} recorded" + ("" if told.complete else "; it counts when the rest has come"))
+        partly = "" if told.complete else "; it counts when the rest has come"
+        on_stderr().print(f"result {told.id} recorded{partly}")
 
 
 def _many(experiment: "Experiment", atomic: bool, json: bool) -> None:
@@ -182,13 +183,13 @@ def _many(experiment: "Experiment", atomic: bool, json: bool) -> None:
         known = f", {duplicates:,} known already" if duplicates else ""
         left_out = sum(one.retracted for one in told)
         known += f" ({left_out:,} of them retracted)" if left_out else ""
-        remarks().print(f"{counted(recorded, 'result')} recorded{in_part}{known}")
+        on_stderr().print(f"{plural(recorded, 'result')} recorded{in_part}{known}")
         if numbers:
-            remarks().print(f"numbers of those without a ticket: {_ranges(numbers.values())}", soft_wrap=True)
+            on_stderr().print(f"numbers of those without a ticket: {_ranges(numbers.values())}", soft_wrap=True)
         for at, error in sorted(wrong.items()):
-            remarks().print(f"line {at}: {error}", soft_wrap=True)
+            on_stderr().print(f"line {at}: {error}", soft_wrap=True)
         if wrong and atomic:
-            remarks().print("nothing was recorded, as --atomic asks")
+            on_stderr().print("nothing was recorded, as --atomic asks")
     if wrong:
         raise typer.Exit(WRONG_INPUT)
 
@@ -215,7 +216,7 @@ def retract(
     blind: Annotated[
         bool, typer.Option("--blind", help="Declare: this was decided without regard to any measured value.")
     ] = False,
-    storage: Place = None,
+    storage: StorageUrl = None,
     json: Json = False,
 ) -> None:
     """Leave a result out, as if it had never come; honest only if its value plays no role."""
@@ -225,4 +226,4 @@ def retract(
     if json:
         print_json({"retracted": ticket, "guarantee": guarantee})
     else:
-        remarks().print(f"result {ticket} is left out; guarantee from now on: {guarantee}")
+        on_stderr().print(f"result {ticket} is left out; guarantee from now on: {guarantee}")

@@ -14,7 +14,7 @@ from rich.console import Console
 from paretoguard.errors import ParetoguardError
 
 PIPE_WIDTH = 120  # columns, where there is no terminal to ask
-UNDECIDED, WRONG_INPUT, INTERRUPTED, BROKEN_PIPE = 1, 2, 130, 141  # exit codes that scripts rely on
+LEFT_UNDECIDED, WRONG_INPUT, INTERRUPTED, BROKEN_PIPE = 1, 2, 130, 141  # exit codes that scripts rely on
 
 
 class Screen(Console):
@@ -35,15 +35,15 @@ def answers() -> Screen:
     return Screen(stderr=False)
 
 
-def remarks() -> Screen:
+def on_stderr() -> Screen:
     """Return the screen for progress and remarks."""
     return Screen(stderr=True)
 
 
-def counted(number: int, what: str) -> str:
+def plural(number: int, what: str) -> str:
     """Return the number and the noun, in the plural unless it is 1.
 
-    >>> counted(1, "result"), counted(2000, "result")
+    >>> plural(1, "result"), plural(2000, "result")
     ('1 result', '2,000 results')
     """
     return f"{number:,} {what}{'' if number == 1 else 's'}"

@@ -3,7 +3,7 @@
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-from paretoguard.cli.console import answers, print_json, remarks
+from paretoguard.cli.console import answers, on_stderr, print_json
 from paretoguard.cli.options import Json, option
 
 if TYPE_CHECKING:
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
     from paretoguard.problem import Instance
 
-INSTANCE, ALGORITHMS, EVIDENCE, DELTA, RUNS = "secukinumab", ["pitfall", "uniform"], "practical", 0.1, 100
+_INSTANCE, _ALGORITHMS, _EVIDENCE, _DELTA, _RUNS = "secukinumab", ["pitfall", "uniform"], "practical", 0.1, 100
 
 EXAMPLES = """[bold]Examples[/bold]
   paretoguard demo
@@ -35,10 +35,10 @@ def demo(
 
     out.mkdir(parents=True, exist_ok=True)
     verdicts, comparison = out / "verdicts.png", out / "comparison.png"
-    aside = remarks()
+    aside = on_stderr()
     screen = aside if json else answers()
-    instance = pg.instances.load(INSTANCE)
-    trial = pg.Trial(instance.problem, delta=DELTA, algorithm=ALGORITHMS[0], evidence=EVIDENCE, seed=seed)
+    instance = pg.instances.load(_INSTANCE)
+    trial = pg.Trial(instance.problem, delta=_DELTA, algorithm=_ALGORITHMS[0], evidence=_EVIDENCE, seed=seed)
     _introduce(screen, instance)
     drive(trial, pg.sampler(instance, seed=seed, run=0), aside)
     result = trial.result(simulated=True)
@@ -46,15 +46,15 @@ def demo(
     result.plot(verdicts)
     screen.print(f"picture: {verdicts}", soft_wrap=True)
     screen.print()
-    screen.print(f"Was it worth being adaptive? {RUNS} runs each, on all cores:")
+    screen.print(f"Was it worth being adaptive? {_RUNS} runs each, on all cores:")
     with compiling(aside):
-        study = pg.simulate(instance, algorithms=ALGORITHMS, evidence=EVIDENCE, delta=DELTA, runs=RUNS, seed=seed)
+        study = pg.simulate(instance, algorithms=_ALGORITHMS, evidence=_EVIDENCE, delta=_DELTA, runs=_RUNS, seed=seed)
     print_study(screen, study)
     study.plot(comparison)
     screen.print(f"picture: {comparison}", soft_wrap=True)
     summary = study.summary()
     adaptive, uniform = (row["mean"] for row in summary)
-    screen.print(f"uniform took {uniform / adaptive:.1f} times as many samples as {ALGORITHMS[0]}.", style="bold")
+    screen.print(f"uniform took {uniform / adaptive:.1f} times as many samples as {_ALGORITHMS[0]}.", style="bold")
     screen.print("Others: paretoguard simulate secukinumab --algorithm pitfall,e-cape,two-stage,racing,uniform")
     if json:
         files = [str(verdicts), str(comparison)]

@@ -8,9 +8,9 @@ from typing import Annotated, BinaryIO
 
 import typer
 
-from paretoguard.cli.console import as_json, counted, fail, print_json, print_text, remarks
+from paretoguard.cli.console import as_json, fail, on_stderr, plural, print_json, print_text
 from paretoguard.cli.inputs import check_writable, checked_hash, ledgers, located, write_whole
-from paretoguard.cli.options import Json, Name, NameOrFile, Output, Place, option
+from paretoguard.cli.options import Json, Name, NameOrFile, Output, StorageUrl, option
 from paretoguard.cli.stdin import pieces, stdin
 from paretoguard.errors import FileError, LedgerError, SettingsError
 
@@ -38,7 +38,7 @@ def report(
     out: Output = None,
     style: Annotated[str | None, option("FORMAT", "html, md or json.", "as FILE ends, else md", "--format")] = None,
     name: Annotated[str | None, option("NAME", "Of FILE: which of its races.", "the problem's name")] = None,
-    storage: Place = None,
+    storage: StorageUrl = None,
     json: Json = False,
 ) -> None:
     """Write a report: the question, the answer and why, what it is worth, how it came about, and the whole protocol."""
@@ -59,7 +59,7 @@ def report(
         print_text(text)
     else:
         write_whole([text], out)
-        remarks().print(f"report: {out}", soft_wrap=True)
+        on_stderr().print(f"report: {out}", soft_wrap=True)
     if facts.broken:
         raise fail(f"the ledger was changed after it was written: {facts.broken}; the report says so")
 
@@ -75,7 +75,7 @@ def _format(style: str | None, out: Path | None) -> str:
     return FORMATS[out.suffix.lower()]
 
 
-def export(name: Name, out: Output = None, storage: Place = None) -> None:
+def export(name: Name, out: Output = None, storage: StorageUrl = None) -> None:
     """Write the ledger of an experiment as JSON lines."""
     from paretoguard.experiment import transfer
 
@@ -95,7 +95,7 @@ def export(name: Name, out: Output = None, storage: Place = None) -> None:
             sys.stdout.buffer.flush()
         else:
             write_whole(lines, out)
-    remarks().print(f"exported {name}: {counted(count, 'event')}, hash {transfer.seal_of(last)}", soft_wrap=True)
+    on_stderr().print(f"exported {name}: {plural(count, 'event')}, hash {transfer.seal_of(last)}", soft_wrap=True)
 
 
 def import_(
@@ -104,7 +104,7 @@ def import_(
     ] = None,
     name: Annotated[str | None, option("NAME", "Another name for it.", "that in the file")] = None,
     expect: Annotated[str | None, option("HASH", "Refuse a file whose last event has another hash.")] = None,
-    storage: Place = None,
+    storage: StorageUrl = None,
     json: Json = False,
 ) -> None:
     """Take in the ledger of an experiment from JSON lines."""
@@ -117,8 +117,8 @@ def import_(
     if json:
         print_json({"name": called, "events": count, "hash": last})
     else:
-        ending = f"{counted(count, 'event')}, hash {last}; see paretoguard status {called}"
-        remarks().print(f"imported {called}: {ending}", soft_wrap=True)
+        ending = f"{plural(count, 'event')}, hash {last}; see paretoguard status {called}"
+        on_stderr().print(f"imported {called}: {ending}", soft_wrap=True)
 
 
 def _decoded(stream: BinaryIO) -> Iterator[str]:

@@ -7,7 +7,7 @@ from difflib import get_close_matches
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from paretoguard.cli.console import remarks
+from paretoguard.cli.console import on_stderr
 from paretoguard.cli.options import STORAGE_VARIABLE
 from paretoguard.errors import FileError, SettingsError
 
@@ -55,7 +55,7 @@ def find(text: str) -> Given:
     return Given(Instance(file.problem, file.means, name=file.problem.name or path.stem), file.settings, str(path))
 
 
-def shared(found: Sequence[Given], name: str, default: Any, option: Any = None) -> Any:
+def agreed(found: Sequence[Given], name: str, default: Any, option: Any = None) -> Any:
     """Return the option if it was given, else the setting that the files agree on, else the default."""
     if option is not None:
         return option
@@ -107,7 +107,7 @@ def opened(name: str, storage: str | None) -> "Iterator[Experiment]":
     from paretoguard.cli.live import compiling
     from paretoguard.experiment.experiment import Experiment
 
-    with compiling(remarks()), ledgers(storage) as place:
+    with compiling(on_stderr()), ledgers(storage) as place:
         yield Experiment.open(name, place)
 
 
@@ -130,7 +130,7 @@ def located(what: str, storage: str | None, race: str | None = None) -> "Iterato
                 "recorded data, which keeps a ledger only with --storage; of one elsewhere, give its name and --storage"
             )
         what, storage = race or name, storage or beside
-    with compiling(remarks()), ledgers(storage) as place:
+    with compiling(on_stderr()), ledgers(storage) as place:
         yield latest(what, place) if is_race else what, place
 
 
@@ -158,7 +158,7 @@ def checked_hash(given: str | None) -> str | None:
     return found
 
 
-def moment(seconds: float | None) -> str | None:
+def time_text(seconds: float | None) -> str | None:
     """Return a time as people and programs read it."""
     from paretoguard.experiment import events
 
@@ -167,7 +167,7 @@ def moment(seconds: float | None) -> str | None:
 
 def as_values(ticket: "Ticket") -> dict[str, Any]:
     """Return a ticket as plain values, for JSON."""
-    return {"ticket": ticket.id, "arm": ticket.arm, "expires": moment(ticket.expires)}
+    return {"ticket": ticket.id, "arm": ticket.arm, "expires": time_text(ticket.expires)}
 
 
 # --- files to write -------------------------------------------------------------------------------------------------

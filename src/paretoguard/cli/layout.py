@@ -8,19 +8,19 @@ from rich.table import Table
 from rich.text import Text
 
 from paretoguard.verdict import COLOURS, MARKS, Result, tables
+from paretoguard.verdict.tables import Rows
 
 if TYPE_CHECKING:
     from rich.console import Console
 
     from paretoguard.simulation.study import Study
 
-Rows = Sequence[dict[str, str]]
 WHY = "why"
 ROOM_FOR_WHY = 60  # columns; with less, reasons stand below the table
 FIXED = ("arm", "status", "pulls")
 LABELS = ("instance", "algorithm", "evidence", "guarantee")
 ASSUMED = "guarantees assume independent draws, steady means, and noise and dependence as declared; --json lists them"
-HEURISTIC = (
+HEURISTIC_MEANS = (
     "heuristic: no guarantee. `run` and pg.identify take 'certified' unless told otherwise, which costs more samples"
 )
 
@@ -32,7 +32,7 @@ def slim(title: str, rows: Rows, styles: Sequence[str] = (), right: Sequence[str
     return made
 
 
-def needed(rows: Rows) -> int:
+def width_of(rows: Rows) -> int:
     """Return the columns that a table of these rows takes when nothing wraps."""
     widths = [max(cell_len(text) for text in (name, *(row[name] for row in rows))) for name in rows[0]]
     return sum(widths) + 3 * (len(widths) - 1)
@@ -45,7 +45,7 @@ def without(rows: Rows, *names: str) -> Rows:
 def dropped(rows: Rows, names: Sequence[str], width: int) -> Rows:
     """Return the rows without as many of these columns, the first ones first, as make them too wide."""
     for name in names:
-        if name in rows[0] and needed(rows) > width:
+        if name in rows[0] and width_of(rows) > width:
             rows = without(rows, name)
     return rows
 
@@ -54,7 +54,7 @@ def print_result(console: "Console", result: Result) -> None:
     """Print the answer, the verdict of each arm with its reason, and what it is worth."""
     rows: Rows = result.rows()
     longest = max(len(row[WHY]) for row in rows)
-    beside = needed(without(rows, WHY)) + 3 + min(ROOM_FOR_WHY, longest) <= console.width
+    beside = width_of(without(rows, WHY)) + 3 + min(ROOM_FOR_WHY, longest) <= console.width
     shown = rows if beside else narrowed(rows, console.width)
     styles = [COLOURS[verdict.status] for verdict in result.verdicts.values()]
     console.print(slim(result.headline(), shown, styles, right=("pulls",)))
@@ -84,7 +84,7 @@ def narrowed(rows: Rows, width: int) -> Rows:
         {name: cell if name in FIXED else cell.partition(" [")[0] for name, cell in row.items()} for row in full
     ]
     fixed = [{name: row[name] for name in FIXED} for row in rows]
-    return next((choice for choice in (full, estimates) if needed(choice) <= width), fixed)
+    return next((choice for choice in (full, estimates) if width_of(choice) <= width), fixed)
 
 
 def print_study(console: "Console", study: "Study") -> None:
@@ -102,4 +102,4 @@ def print_study(console: "Console", study: "Study") -> None:
     console.print(ERROR)
     console.print(ASSUMED)
     if any(row["guarantee"] == "heuristic" for row in study.summary()):
-        console.print(HEURISTIC)
+        console.print(HEURISTIC_MEANS)

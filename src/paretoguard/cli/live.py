@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 from rich.live import Live
 from rich.table import Table
 
-from paretoguard.cli.console import counted
-from paretoguard.cli.layout import WHY, narrowed, needed, slim, without
+from paretoguard.cli.console import plural
+from paretoguard.cli.layout import WHY, narrowed, slim, width_of, without
 from paretoguard.compiler import jit
 from paretoguard.pictures.text_placement import short
 from paretoguard.trial.trial import Trial
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from rich.console import Console
 
 STRIDE = 64  # samples between two looks at the clock
-SECONDS = 0.25  # between two pictures of the live table
+PICTURE_SECONDS = 0.25  # between two pictures of the live table
 FIRST_LINE = 1000  # samples; later lines come at four times the samples of the one before
 
 
@@ -34,8 +34,8 @@ def drive(trial: Trial, sample: Callable[[str], Mapping[str, float]], console: "
             if trial.samples % STRIDE:
                 continue
             if console.is_terminal and time.monotonic() >= due:
-                show(table_of(trial.result(), console, "Ctrl-C stops and shows what is known"))
-                due = time.monotonic() + SECONDS
+                show(live_table(trial.result(), console, "Ctrl-C stops and shows what is known"))
+                due = time.monotonic() + PICTURE_SECONDS
             elif not console.is_terminal and trial.samples >= line:
                 console.print(status_line(trial.result()))
                 line *= 4
@@ -72,26 +72,26 @@ def status_line(result: Result) -> str:
     """Return how many arms have which status."""
     statuses = [verdict.status for verdict in result.verdicts.values()]
     counts = ", ".join(f"{statuses.count(status)} {status}" for status in COLOURS if status in statuses)
-    return f"{counted(result.samples, 'sample')}: {counts}"
+    return f"{plural(result.samples, 'sample')}: {counts}"
 
 
-def table_of(result: Result, console: "Console", caption: str) -> Table:
+def live_table(result: Result, console: "Console", caption: str) -> Table:
     """Return where every arm stands, as far as the screen has room; where it has not, undecided arms come first."""
     full = result.rows()
-    if needed(without(full, WHY)) > console.width:  # names that wrap would push the caption off the screen
+    if width_of(without(full, WHY)) > console.width:  # names that wrap would push the caption off the screen
         full = [row | {"arm": short(row["arm"])} for row in full]
     rows = narrowed(full, console.width)
     verdicts = list(result.verdicts.values())
-    below = math.ceil(1.2 * len(caption) / min(needed(rows), console.width))  # lines: words do not fill them
+    below = math.ceil(1.2 * len(caption) / min(width_of(rows), console.width))  # lines: words do not fill them
     order, room = list(range(len(rows))), max(console.height - 5 - below, 3)
     if len(rows) > room:
         order.sort(key=lambda place: verdicts[place].status != "undecided")
     shown, left = order[:room], max(len(rows) - room, 0)
     more = f"; {left} more arm{'' if left == 1 else 's'}" if left else ""
-    title = f"{counted(result.samples, 'sample')} so far{more}"
+    title = f"{plural(result.samples, 'sample')} so far{more}"
     styles = [COLOURS[verdicts[place].status] for place in shown]
     made = slim(title, [rows[place] for place in shown], styles, right=("pulls",), caption=caption)
     names = made.columns[0]
     names.no_wrap, names.overflow = True, "ellipsis"
-    names.max_width = max(console.width - needed(without(rows, "arm")) - 3, 5)
+    names.max_width = max(console.width - width_of(without(rows, "arm")) - 3, 5)
     return made

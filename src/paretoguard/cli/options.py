@@ -30,17 +30,17 @@ Threads = Annotated[int | None, option("N", "Threads; results are the same.", "a
 
 Name = Annotated[str, typer.Argument(metavar="NAME", help="The experiment.")]
 NameOrFile = Annotated[str, typer.Argument(metavar="NAME|FILE", help="The experiment, or the problem file of a race.")]
-Place = Annotated[
+StorageUrl = Annotated[
     str | None,
     option("URL", "The database.", f"{STORAGE_VARIABLE}, else sqlite:///paretoguard.db in this folder", "--storage"),
 ]
 
 Seed = Annotated[int | None, option("N", "Seed of simulated measurements and of random choices.", "the file's, else 0")]
 Budget = Annotated[int | None, option("N", "Stop after so many samples.", "the file's, else none")]
-Algorithm = Annotated[
+AlgorithmName = Annotated[
     str | None, option("NAME", "What chooses the next arm.", "the file's, else pitfall", words=ALGORITHM_NAMES)
 ]
-Algorithms = Annotated[
+AlgorithmNames = Annotated[
     list[str] | None,
     option(
         "NAME",
@@ -49,7 +49,7 @@ Algorithms = Annotated[
         words=ALGORITHM_NAMES,
     ),
 ]
-Evidence = Annotated[
+EvidenceName = Annotated[
     str | None,
     option(
         "NAME", "When to believe a claim.", "the file's, else one with a finite-sample guarantee", words=EVIDENCE_NAMES
@@ -57,4 +57,4 @@ Evidence = Annotated[
 ]
 Delta = Annotated[float | None, option("P", "Accepted probability of a wrong claim.", "the file's, else 0.05")]
 Runs = Annotated[int, option("N", "Runs of each kind.")]
-Batch = Annotated[int, option("N", "Arms pulled before the next decision, such as a cohort.")]
+BatchSize = Annotated[int, option("N", "Arms pulled before the next decision, such as a cohort.")]

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from paretoguard import papers
-from paretoguard.cli.console import INTERRUPTED, answers, fail, print_json, remarks
+from paretoguard.cli.console import INTERRUPTED, answers, fail, on_stderr, print_json
 from paretoguard.cli.options import Json, Threads, completing, option
 
 if TYPE_CHECKING:
@@ -59,14 +59,15 @@ def paper(
         return
     scripts = {one: papers.script(one) for one in (papers.NAMES if name is None else [name])}
     size = SMOKE if smoke else {}
-    folder, effort = _folder(out, smoke), Effort(**size, threads=threads, say=lambda what: remarks().print(f"  {what}"))
+    folder = _folder(out, smoke)
+    effort = Effort(**size, threads=threads, say=lambda what: on_stderr().print(f"  {what}"))
     found: dict[str, Any] = {}
     try:
         with warming(threads, effort.say) if every and not smoke else nullcontext():
             for one, reproduce in scripts.items():
                 found[one] = _reproduce(one, reproduce, folder, effort, json)
     except KeyboardInterrupt:
-        remarks().print(f"interrupted; finished: {', '.join(found) or 'none'}")
+        on_stderr().print(f"interrupted; finished: {', '.join(found) or 'none'}")
     interrupted = len(found) < len(scripts)
     if json:
         print_json({"folder": str(folder), "smoke": smoke, "interrupted": interrupted, "results": found})
@@ -103,7 +104,7 @@ def _reproduce(
     from paretoguard.cli.live import compiling
     from paretoguard.papers.folder import keep
 
-    console, title, begun = remarks(), papers.TITLES[name], time.monotonic()
+    console, title, begun = on_stderr(), papers.TITLES[name], time.monotonic()
     console.print(f"{name}: {title}")
     with compiling(console):
         outcome = reproduce(effort)

@@ -5,9 +5,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from paretoguard.cli.console import INTERRUPTED, answers, print_json, remarks
-from paretoguard.cli.inputs import check_pictures, find, items, shared
-from paretoguard.cli.options import Algorithms, Batch, Budget, Delta, Evidence, Json, Runs, Seed, option
+from paretoguard.cli.console import INTERRUPTED, answers, on_stderr, print_json
+from paretoguard.cli.inputs import agreed, check_pictures, find, items
+from paretoguard.cli.options import AlgorithmNames, BatchSize, Budget, Delta, EvidenceName, Json, Runs, Seed, option
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -21,7 +21,7 @@ EXAMPLES = """[bold]Examples[/bold]
   paretoguard plan examples/dose-finding.toml --algorithm pitfall,uniform --json
 
 Ctrl-C shows what was known by then, and exits with 130."""
-SHOWN = 6  # difficulties
+DIFFICULTIES = 6  # that are shown
 
 
 def plan(
@@ -29,13 +29,13 @@ def plan(
         list[str],
         typer.Argument(metavar="FILE|NAME", help="Scenarios: problem files with assumed means, or names of instances."),
     ],
-    algorithm: Algorithms = None,
-    evidence: Evidence = None,
+    algorithm: AlgorithmNames = None,
+    evidence: EvidenceName = None,
     delta: Delta = None,
     runs: Runs = 200,
     seed: Seed = None,
     budget: Budget = None,
-    batch: Batch = 1,
+    batch: BatchSize = 1,
     plot: Annotated[Path | None, option("FILE", "Draw each arm's share of the samples (.png, .svg or .pdf).")] = None,
     json: Json = False,
 ) -> None:
@@ -43,30 +43,31 @@ def plan(
 
     For each scenario: the answer, what makes it hard, a lower bound for any algorithm, and by simulation
     the samples of each algorithm, how often each arm is returned, errors, and how much stays undecided.
+    It makes fewer runs than `simulate`, because a plan is looked at, changed, and made again.
     """
     from paretoguard.cli.live import compiling
     from paretoguard.errors import Interrupted
     from paretoguard.theory.plan import plan as planned
-    from paretoguard.trial.registry import DEFAULT_ALGORITHM, DEFAULT_EVIDENCE
+    from paretoguard.trial.registry import DEFAULT_ALGORITHM, DEFAULT_DELTA, DEFAULT_EVIDENCE
 
     check_pictures(plot)
     found, interrupted = [find(text) for text in problems], False
     design = {
-        "delta": shared(found, "delta", 0.05, delta),
+        "delta": agreed(found, "delta", DEFAULT_DELTA, delta),
         "runs": runs,
-        "budget": shared(found, "budget", None, budget),
+        "budget": agreed(found, "budget", None, budget),
         "batch": batch,
-        "seed": shared(found, "seed", 0, seed),
+        "seed": agreed(found, "seed", 0, seed),
     }
-    algorithms = items(algorithm or [shared(found, "algorithm", DEFAULT_ALGORITHM)])
-    kind = evidence or shared(found, "evidence", DEFAULT_EVIDENCE)
+    algorithms = items(algorithm or [agreed(found, "algorithm", DEFAULT_ALGORITHM)])
+    kind = evidence or agreed(found, "evidence", DEFAULT_EVIDENCE)
     instances = [one.instance for one in found]
     try:
-        with compiling(remarks()):
+        with compiling(on_stderr()):
             scenarios = planned(instances, algorithms=algorithms, evidence=kind, **design)
     except Interrupted as interruption:
         scenarios, interrupted = interruption.scenarios, True
-        remarks().print("interrupted: this is what was known by then")
+        on_stderr().print("interrupted: this is what was known by then")
     if json:
         print_json({"design": design, "interrupted": interrupted, "scenarios": [one.to_dict() for one in scenarios]})
     else:
@@ -76,7 +77,7 @@ def plan(
         from paretoguard.pictures.comparison import draw_allocation
 
         draw_allocation(scenarios, plot)
-        remarks().print(f"picture: {plot}", soft_wrap=True)
+        on_stderr().print(f"picture: {plot}", soft_wrap=True)
     if interrupted:
         raise typer.Exit(INTERRUPTED)
 
@@ -132,10 +133,10 @@ def _print_bound(console: "Console", one: "Scenario", bound: "LowerBound", budge
     if budget is not None and budget < samples:
         console.print(f"The budget of {budget:,} is below that: expect most runs to end undecided.", style="bold")
     console.print("What makes it hard, and its part of these samples:")
-    for words, share in list(bound.hard.items())[:SHOWN]:
+    for words, share in list(bound.hard.items())[:DIFFICULTIES]:
         console.print(f"  {share:4.0%} {share * samples:>9,.0f}  {words}")
-    if len(bound.hard) > SHOWN:
-        console.print(f"{'':16}… and {len(bound.hard) - SHOWN} more")
+    if len(bound.hard) > DIFFICULTIES:
+        console.print(f"{'':16}… and {len(bound.hard) - DIFFICULTIES} more")
     console.print()
     console.print(slim("Arms in the lower bound", _bounded(one, bound), right=("share of samples", "mean moved")))
     console.print(

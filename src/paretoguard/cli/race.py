@@ -8,9 +8,9 @@ from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any
 
-from paretoguard.cli.console import Screen, counted, remarks
+from paretoguard.cli.console import Screen, on_stderr, plural
 from paretoguard.cli.inputs import beside
-from paretoguard.cli.live import compiling, status_line, table_of, watching
+from paretoguard.cli.live import compiling, live_table, status_line, watching
 from paretoguard.errors import StorageError
 from paretoguard.evidence.estimated_scale import LEAST_PULLS
 from paretoguard.files.problem_file import ProblemFile
@@ -26,7 +26,7 @@ try:
 except ImportError:  # Windows
     fcntl = None  # type: ignore[assignment]
 
-SECONDS = 0.25  # between two looks
+LOOK_SECONDS = 0.25  # between two looks
 LINES_SECONDS = 10.0  # between two lines, where the screen is no terminal
 SPREAD = 3  # a guess of what remains is right up to this factor in most looks (docs/race.md)
 FIRST_FAILURES, EVERY_FAILURES = 3, 10  # of an arm: those that are told one by one; then a line for so many
@@ -35,7 +35,7 @@ MOST_NAMES = 4  # of what is measured at once
 _TO_END = "run it again with --budget N to end that, or begin another race with a [tolerance]: --name NEW"
 
 
-def drive(
+def drive_race(
     file: ProblemFile,
     path: Path,
     options: dict[str, Any],
@@ -46,7 +46,7 @@ def drive(
     storage: str | None,
 ) -> tuple[Result, bool, dict[str, Any]]:
     """Race to the end, or until Ctrl-C; return the result, if it was interrupted, and what else there is to say."""
-    console = remarks()
+    console = on_stderr()
     plan = plan_race(file, path, jobs=jobs, **options)
     place = storage if storage is not None else None if plan.recorded is not None else beside(path)
     for note in plan.problem.notes:
@@ -91,13 +91,13 @@ def _alone(path: Path | None) -> Iterator[None]:
 
 
 def _watch(race: Race, console: Screen) -> None:
-    pause = SECONDS if console.is_terminal else LINES_SECONDS
+    pause = LOOK_SECONDS if console.is_terminal else LINES_SECONDS
     due = time.monotonic() + (0 if console.is_terminal else pause)
-    still, failures = dict[str, None](), Failures()
+    still, failures = dict[str, None](), FailureLines()
     with watching(console) as show:
         for event in race.events():
             if isinstance(event, Resumed):
-                console.print(f"going on with {counted(event.samples, 'result')} on the ledger")
+                console.print(f"going on with {plural(event.samples, 'result')} on the ledger")
             elif isinstance(event, Failed):
                 if said_now := failures.said(event):
                     console.print(said_now, soft_wrap=True)
@@ -117,13 +117,13 @@ def _watch(race: Race, console: Screen) -> None:
             said = f"{remaining(result, race.budget)}{_measuring([ticket.arm for ticket in race.running.values()])}"
             said += f"; {' and '.join(still)} has not varied" if still else ""
             if console.is_terminal:
-                show(table_of(result, console, f"{said}; Ctrl-C saves, and shows what is known"))
+                show(live_table(result, console, f"{said}; Ctrl-C saves, and shows what is known"))
             elif result.samples > 0:
                 console.print(f"{status_line(result)}; {said}", soft_wrap=True)
             due = time.monotonic() + pause
 
 
-class Failures:
+class FailureLines:
     """What is said of failures: of each arm the first few, then only how many there were."""
 
     def __init__(self) -> None:
@@ -148,7 +148,7 @@ def _unvarying(event: Unvarying) -> str:
 
 def remaining(result: Result, budget: int | None) -> str:
     """Return a guess of how many samples it still takes: the pulls that undecided arms lack at their present means."""
-    until = "" if budget is None else f"; the budget ends in {counted(budget - result.samples, 'sample')}"
+    until = "" if budget is None else f"; the budget ends in {plural(budget - result.samples, 'sample')}"
     lacking: dict[str, int] = {}
     for verdict in result.verdicts.values():
         if verdict.missing is None:
@@ -162,12 +162,12 @@ def remaining(result: Result, budget: int | None) -> str:
     guess = sum(lacking.values())
     if any(verdict.missing is not None and verdict.missing.claim == SCALE for verdict in result.verdicts.values()):
         if budget is not None and budget - result.samples < guess:
-            return f"the budget ends in {counted(budget - result.samples, 'sample')}, before scales are known"
-        return f"at least {counted(guess, 'sample')} more, until scales are known{until}"
+            return f"the budget ends in {plural(budget - result.samples, 'sample')}, before scales are known"
+        return f"at least {plural(guess, 'sample')} more, until scales are known{until}"
     low, high = math.ceil(guess / SPREAD), guess * SPREAD
     left = high if budget is None else budget - result.samples
     if left <= low:
-        return f"the budget ends in {counted(left, 'sample')}, before the answer as things look"
+        return f"the budget ends in {plural(left, 'sample')}, before the answer as things look"
     end = "then the budget ends" if left < high else "as things look"
     return f"about {_round(low)} to {_round(min(high, left))} samples more, {end}"
 

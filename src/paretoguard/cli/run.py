@@ -6,9 +6,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from paretoguard.cli.console import INTERRUPTED, UNDECIDED, answers, fail, print_json, remarks
+from paretoguard.cli.console import INTERRUPTED, LEFT_UNDECIDED, answers, fail, on_stderr, print_json
 from paretoguard.cli.inputs import Given, check_pictures, find
-from paretoguard.cli.options import Algorithm, Budget, Delta, Evidence, Json, Plot, Seed, option
+from paretoguard.cli.options import AlgorithmName, Budget, Delta, EvidenceName, Json, Plot, Seed, option
+from paretoguard.vocabulary import STILL_OPEN
 
 if TYPE_CHECKING:
     from paretoguard.files.problem_file import ProblemFile
@@ -26,8 +27,8 @@ Exit codes: 0 answered, 1 undecided when the budget ran out or a metric never va
 
 def run(
     problem: Annotated[str, typer.Argument(metavar="FILE", help="A problem file, or the name of an instance.")],
-    algorithm: Algorithm = None,
-    evidence: Evidence = None,
+    algorithm: AlgorithmName = None,
+    evidence: EvidenceName = None,
     delta: Delta = None,
     budget: Budget = None,
     seed: Seed = None,
@@ -52,9 +53,9 @@ def run(
     more: dict[str, Any] | None = None
     path = Path(problem)
     if (file := _measured(path)) is not None:
-        from paretoguard.cli.race import drive as race
+        from paretoguard.cli.race import drive_race
 
-        result, interrupted, more = race(file, path, options, jobs=jobs, batch=batch, name=name, storage=storage)
+        result, interrupted, more = drive_race(file, path, options, jobs=jobs, batch=batch, name=name, storage=storage)
         first, said = "", _said(path, result, more, name, storage)
     else:
         if (jobs, batch, name, storage) != (1, None, None, None):
@@ -68,11 +69,11 @@ def run(
         _print(result, first, said)
     if plot is not None:
         result.plot(plot)
-        remarks().print(f"picture: {plot}", soft_wrap=True)
+        on_stderr().print(f"picture: {plot}", soft_wrap=True)
     if interrupted:
         raise typer.Exit(INTERRUPTED)
     if any(verdict.status == "undecided" for verdict in result.verdicts.values()):
-        raise typer.Exit(UNDECIDED)
+        raise typer.Exit(LEFT_UNDECIDED)
 
 
 def _measured(path: Path) -> "ProblemFile | None":
@@ -91,7 +92,7 @@ def _simulated(given: Given, options: dict[str, Any]) -> "tuple[Result, bool]":
     chosen = {**given.settings, **{name: value for name, value in options.items() if value is not None}}
     trial = pg.Trial(given.instance.problem, **chosen)
     sample = pg.sampler(given.instance, seed=chosen.get("seed", 0))
-    console, interrupted = remarks(), False
+    console, interrupted = on_stderr(), False
     for note in given.instance.problem.notes:
         console.print(f"note: {note}")
     try:
@@ -111,7 +112,7 @@ def _said(path: Path, result: "Result", more: dict[str, Any], name: str | None, 
         said.append(f"rows drawn: {more['drawn']:,} of {more['rows']:,}{saved}")
     if more["ledger"] is not None:
         said.append(f"ledger: {more['ledger']} (experiment {more['name']})")
-        if result.stopped == "open" and not more.get("exhausted") and not more["stuck"]:
+        if result.stopped == STILL_OPEN and not more.get("exhausted") and not more["stuck"]:
             said.append("what was measured is saved: run it again to go on")
         else:
             words = [str(path)] + ([] if name is None else ["--name", name])

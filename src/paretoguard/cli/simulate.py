@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from paretoguard.cli.console import INTERRUPTED, answers, print_json, remarks
-from paretoguard.cli.inputs import check_pictures, check_writable, find, items, shared
-from paretoguard.cli.options import Algorithms, Batch, Budget, Json, Plot, Runs, Seed, Threads, option
+from paretoguard.cli.console import INTERRUPTED, answers, on_stderr, print_json
+from paretoguard.cli.inputs import agreed, check_pictures, check_writable, find, items
+from paretoguard.cli.options import AlgorithmNames, BatchSize, Budget, Json, Plot, Runs, Seed, Threads, option
 from paretoguard.errors import SettingsError
 from paretoguard.vocabulary import EVIDENCE_NAMES
 
@@ -29,7 +29,7 @@ def simulate(
     problems: Annotated[
         list[str], typer.Argument(metavar="FILE|NAME", help="Problem files with means, or names of instances.")
     ],
-    algorithm: Algorithms = None,
+    algorithm: AlgorithmNames = None,
     evidence: Annotated[
         list[str] | None,
         option(
@@ -46,7 +46,7 @@ def simulate(
     seed: Seed = None,
     budget: Budget = None,
     threads: Threads = None,
-    batch: Batch = 1,
+    batch: BatchSize = 1,
     out: Annotated[Path | None, option("FILE", "Save the study (.npz), for pg.Study.load.")] = None,
     csv: Annotated[Path | None, option("FILE", "Save the records, one line per run.")] = None,
     plot: Plot = None,
@@ -60,33 +60,37 @@ def simulate(
 
     Run number r sees the same measurements whatever the algorithm. Settings in a file (delta, algorithm, evidence,
     budget, seed) hold unless an option says otherwise.
+
+    Evidence and delta are by default not those of `run` and `plan`, but those of most published experiments, so that
+    results compare with their tables.
     """
     import paretoguard as pg
     from paretoguard.cli.live import compiling
+    from paretoguard.simulation.study import STUDIED_DELTA, STUDIED_EVIDENCE
     from paretoguard.trial.registry import DEFAULT_ALGORITHM
 
     check_writable(out, csv)
     check_pictures(plot, trace)
     found, interrupted = [find(text) for text in problems], False
-    algorithms = items(algorithm or [shared(found, "algorithm", DEFAULT_ALGORITHM)])
-    kinds = items(evidence or [shared(found, "evidence", "practical")])
-    deltas = _numbers(delta or [str(shared(found, "delta", 0.1))])
+    algorithms = items(algorithm or [agreed(found, "algorithm", DEFAULT_ALGORITHM)])
+    kinds = items(evidence or [agreed(found, "evidence", STUDIED_EVIDENCE)])
+    deltas = _numbers(delta or [str(agreed(found, "delta", STUDIED_DELTA))])
     try:
-        with compiling(remarks()):
+        with compiling(on_stderr()):
             study = pg.simulate(
                 [one.instance for one in found],
                 algorithms=algorithms,
                 evidence=kinds,
                 delta=deltas,
                 runs=runs,
-                seed=shared(found, "seed", 0, seed),
-                budget=shared(found, "budget", None, budget),
+                seed=agreed(found, "seed", 0, seed),
+                budget=agreed(found, "budget", None, budget),
                 threads=threads,
                 batch=batch,
             )
     except pg.Interrupted as interruption:
         study, interrupted = interruption.study, True
-        remarks().print("interrupted: these are the runs that had finished")
+        on_stderr().print("interrupted: these are the runs that had finished")
     _show(study, interrupted, json)
     _save(study, out, csv, plot)
     _draw_trace(study, trace)
@@ -125,7 +129,7 @@ def _save(study: "Study", out: Path | None, csv: Path | None, plot: Path | None)
     ):
         if path is not None:
             write(path)
-            remarks().print(f"{what}: {path}", soft_wrap=True)
+            on_stderr().print(f"{what}: {path}", soft_wrap=True)
 
 
 def _draw_trace(study: "Study", path: Path | None) -> None:
@@ -135,7 +139,7 @@ def _draw_trace(study: "Study", path: Path | None) -> None:
     from paretoguard.cli.live import compiling
     from paretoguard.pictures.run import draw_traces
 
-    console = remarks()
+    console = on_stderr()
     with compiling(console):
         traces = study.trace()
     draw_traces(traces, path)

@@ -5,8 +5,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from paretoguard.cli.console import answers, fail, print_json
-from paretoguard.cli.inputs import address, as_values, checked_hash, ledgers, located, moment
-from paretoguard.cli.options import Json, NameOrFile, Place, option
+from paretoguard.cli.inputs import address, as_values, checked_hash, ledgers, located, time_text
+from paretoguard.cli.options import Json, NameOrFile, StorageUrl, option
 
 if TYPE_CHECKING:
     from paretoguard.experiment.storage import Storage
@@ -32,7 +32,7 @@ def status(
     what: NameOrFile,
     verify: Annotated[bool, typer.Option("--verify", help="Check the ledger and recompute the claims.")] = False,
     expect: Annotated[str | None, option("HASH", "With --verify: a hash that was written down before.")] = None,
-    storage: Place = None,
+    storage: StorageUrl = None,
     json: Json = False,
 ) -> None:
     """Show what is certain so far, what is still open, and where the ledger stands."""
@@ -75,7 +75,7 @@ def status(
         raise fail(audit.said)
 
 
-def list_(storage: Place = None, json: Json = False) -> None:
+def list_(storage: StorageUrl = None, json: Json = False) -> None:
     """List the experiments in a database: results that count, tickets that wait, results that were retracted."""
     from paretoguard.cli.layout import slim
     from paretoguard.experiment.storage import hidden
@@ -116,4 +116,4 @@ def _row(place: "Storage", name: str) -> dict[str, Any]:
         found = tally(entries, len(objectives))
     except (ParetoguardError, LookupError, TypeError, ValueError, AttributeError) as error:
         return dict.fromkeys(_COLUMNS) | {"name": name, "error": f"cannot be read: {error}"}
-    return {"name": name, **found._asdict(), "events": len(events), _LAST: moment(entries[-1].time)}
+    return {"name": name, **found._asdict(), "events": len(events), _LAST: time_text(entries[-1].time)}

@@ -9,7 +9,7 @@ from typing import Any, BinaryIO, NamedTuple
 from paretoguard.errors import FileError, SampleError
 
 LONGEST = 100_000  # bytes of a line
-TICKET, ARM, KEY = WORDS = ("ticket", "arm", "key")
+_TICKET, _ARM, _KEY = _WORDS = ("ticket", "arm", "key")
 
 
 def stdin() -> BinaryIO:
@@ -118,10 +118,10 @@ def _from_json(at: int, raw: bytes) -> Line:
         content = json.loads(text, object_pairs_hook=_once)
         if not isinstance(content, dict):
             raise _wrong(f"got {text.strip()[:60]!r}, expected a JSON object")
-        values = {name: value for name, value in content.items() if name not in WORDS}
-        key: Any = content.get(KEY)
+        values = {name: value for name, value in content.items() if name not in _WORDS}
+        key: Any = content.get(_KEY)
         key = str(key) if isinstance(key, int) and not isinstance(key, bool) else key  # as CSV would have it
-        return Line(at, ticket_number(content.get(TICKET)), content.get(ARM), values, key)
+        return Line(at, ticket_number(content.get(_TICKET)), content.get(_ARM), values, key)
     except SampleError as error:
         return Line(at, error=error)
     except json.JSONDecodeError as error:
@@ -135,10 +135,10 @@ def _from_csv(header: str, lines: Iterator[tuple[int, bytes]]) -> Iterator[Line]
         names = [name.strip() for name in next(csv.reader([header]))]
     except csv.Error:  # a line break of another kind within it, for one
         names = []
-    if len(set(names)) < len(names) or not {TICKET, ARM} & set(names):
+    if len(set(names)) < len(names) or not {_TICKET, _ARM} & set(names):
         raise _wrong(
             f"the first line is {header.strip()[:80]!r}; expected the names of columns, each once: "
-            f"{TICKET} or {ARM}, and objectives"
+            f"{_TICKET} or {_ARM}, and objectives"
         )
     for at, raw in lines:
         try:
@@ -146,8 +146,8 @@ def _from_csv(header: str, lines: Iterator[tuple[int, bytes]]) -> Iterator[Line]
             if len(cells) != len(names):
                 raise _wrong(f"got {len(cells)} cells, expected {len(names)}: {', '.join(names)}")
             row = {name: cell.strip() for name, cell in zip(names, cells, strict=True)}
-            values = {name: _number(cell) for name, cell in row.items() if name not in WORDS and cell}
-            yield Line(at, ticket_number(row.get(TICKET)), row.get(ARM) or None, values, row.get(KEY) or None)
+            values = {name: _number(cell) for name, cell in row.items() if name not in _WORDS and cell}
+            yield Line(at, ticket_number(row.get(_TICKET)), row.get(_ARM) or None, values, row.get(_KEY) or None)
         except SampleError as error:
             yield Line(at, error=error)
         except csv.Error as error:

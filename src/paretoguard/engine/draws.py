@@ -27,7 +27,7 @@ _S3, _S5, _S7, _S9, _S11, _S13, _S15 = ((-1.0) ** k / math.factorial(2 * k + 1) 
 _C4, _C6, _C8, _C10, _C12, _C14, _C16 = ((-1.0) ** k / math.factorial(2 * k) for k in range(2, 9))
 
 _MOST_BLOCKS = 128  # of two objectives each; the second half of the 256 is for normals beside another law
-REWARDS, DECISIONS = uint64(0), uint64(1)  # disjoint streams: what arms return, what a policy draws
+REWARDS, DECISIONS = uint64(0), uint64(1)  # disjoint streams: what arms return, what an algorithm draws
 
 BERNOULLI, TWO_POINT, GAUSSIAN, CONSTANT = 0, 1, 2, 3
 FEWEST_AHEAD, MOST_AHEAD = 4, 32  # rewards drawn at once: at first few, as some may never be asked for

@@ -23,7 +23,7 @@ from paretoguard.engine.questions import (
     weigh,
 )
 from paretoguard.engine.view import View
-from paretoguard.vocabulary import HEURISTIC
+from paretoguard.vocabulary import BY_ARRIVAL, HEURISTIC
 
 
 class Evidence(ABC):
@@ -40,6 +40,7 @@ class Evidence(ABC):
     if_independent: ClassVar[bool] = False  # True if the label holds for independent objectives only
     any_order: ClassVar[bool] = False  # True if the label holds also for results counted in the order asked
     takes_order: ClassVar[bool] = False  # True if it has an option `order` for that
+    order: str = BY_ARRIVAL  # one of vocabulary.ORDERS, where it is an option
 
     @abstractmethod
     def fit(self, delta: float, problem: ProblemArrays) -> NamedTuple:

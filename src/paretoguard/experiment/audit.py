@@ -12,6 +12,7 @@ from paretoguard.errors import LedgerError, SettingsError
 from paretoguard.experiment.events import ASKED, CREATED, EXPIRED, RETRACTED, STOPPED, TOLD, Entry, Event, first_break
 from paretoguard.experiment.experiment import Experiment
 from paretoguard.experiment.storage import Storage
+from paretoguard.vocabulary import AS_ASKED, STATUSES, STILL_OPEN, UNDECIDED
 
 
 class Audit(NamedTuple):
@@ -93,7 +94,7 @@ def _of_claims(experiment: Experiment, entries: list[Entry], whole: str) -> Audi
 
 
 def _decided(statuses: Mapping[str, str]) -> dict[str, str]:
-    return {arm: status for arm, status in statuses.items() if status != "undecided"}
+    return {arm: status for arm, status in statuses.items() if status != STATUSES[UNDECIDED]}
 
 
 def _recorded(entries: Iterable[Entry]) -> dict[int, dict[str, str]]:
@@ -110,7 +111,7 @@ def _recorded(entries: Iterable[Entry]) -> dict[int, dict[str, str]]:
 def counted(entries: Iterable[Entry], objectives: int) -> Iterator[tuple[str, dict[str, float]]]:
     """Yield (arm, values) of the results that count, in the order in which they count."""
     entries = list(entries)
-    as_asked = entries[0].kind == CREATED and entries[0].data["order"] == "asked"
+    as_asked = entries[0].kind == CREATED and entries[0].data["order"] == AS_ASKED
     retracted = {entry.data["id"] for entry in entries if entry.kind == RETRACTED}
     values: dict[int, dict[str, float]] = defaultdict(dict)
     due: dict[str, deque[int]] = defaultdict(deque)  # of each arm: asked for, not counted
@@ -153,12 +154,12 @@ class Tally(NamedTuple):
 
 def tally(entries: Sequence[Entry], objectives: int) -> Tally:
     """Count the results in the events of a ledger, without working them in."""
-    state, issued, known = "open", 0, defaultdict[int, set[str]](set)
+    state, issued, known = STILL_OPEN, 0, defaultdict[int, set[str]](set)
     expired, retracted = set[int](), set[int]()
     for entry in entries:
         data = entry.data
         if entry.kind in (ASKED, RETRACTED):
-            state = "open"
+            state = STILL_OPEN
         if entry.kind == ASKED:
             issued += len(data["arms"])
         elif entry.kind == TOLD:

@@ -26,6 +26,7 @@ from paretoguard.trial.setup import Setup
 from paretoguard.trial.tickets import Ticket
 from paretoguard.verdict import Result, Verdict
 from paretoguard.version import __version__
+from paretoguard.vocabulary import AS_ASKED, STILL_OPEN
 
 MOST_AT_ONCE = 10_000  # tickets
 MOST_IDS, MOST_CHARACTERS = 50_000, 500_000  # of one event, whose line must not be too long
@@ -76,7 +77,7 @@ class Experiment:
         name: str,
         problem: Problem,
         *,
-        delta: float = 0.05,
+        delta: float = registry.DEFAULT_DELTA,
         storage: str | Storage = DEFAULT,
         algorithm: str | Algorithm = registry.DEFAULT_ALGORITHM,
         evidence: str | Evidence = registry.DEFAULT_EVIDENCE,
@@ -366,7 +367,7 @@ class Experiment:
             return Status(
                 name=self.name,
                 samples=session.samples,
-                done=session.stopped != "open",
+                done=session.stopped != STILL_OPEN,
                 stopped=session.stopped,
                 pending=len(fold.open),
                 partial=sum(bool(slot.values) for slot in fold.open.values()),
@@ -487,7 +488,7 @@ def _checked_seconds(seconds: Any, order: str) -> float | None:
         return None
     if isinstance(seconds, bool) or not isinstance(seconds, int | float) or not 0 < seconds < 1e10:
         raise SettingsError(f"ticket_seconds is {seconds!r}, expected how many seconds a ticket is good for, or None")
-    if order == "asked":
+    if order == AS_ASKED:
         raise SettingsError(
             "in the order asked tickets cannot expire: whether a result comes may depend on its value; leave "
             "ticket_seconds away, or choose order='arrival'"

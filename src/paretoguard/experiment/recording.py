@@ -11,6 +11,7 @@ from paretoguard.experiment.ledger_state import COMPLETE, OPEN, WITHDRAWN, Fold,
 from paretoguard.problem import Problem
 from paretoguard.trial.tickets import Ticket
 from paretoguard.version import __version__
+from paretoguard.vocabulary import AS_ASKED, STILL_OPEN
 
 LONGEST_KEY = 200  # characters
 MOST_SHOWN = 20  # results in a message
@@ -104,7 +105,7 @@ class Recorder:
         part, number = _part(fold, arm, given.values), len(fold.slots)
         if len(part) == len(fold.problem.objectives):
             fold.session.check(arm, part)
-        elif fold.session.setup.order == "asked":
+        elif fold.session.setup.order == AS_ASKED:
             message = "results count in the order asked: without a ticket a result is told whole, not in parts"
             raise SampleError(message, arm=arm, values=given.values)
         data = {"id": number, "arm": arm, "values": part} | ({} if given.key is None else {"key": given.key})
@@ -114,7 +115,7 @@ class Recorder:
         """Record that the answer was found, or the budget spent; and again where late results made it another."""
         session, stopped = self.fold.session, self.fold.stopped
         session.look()
-        if session.stopped == "open":
+        if session.stopped == STILL_OPEN:
             return
         why, statuses = session.stopped, session.statuses()
         if stopped is None or (stopped["why"], stopped["statuses"]) != (why, statuses):
@@ -174,7 +175,7 @@ def _news(fold: Fold, number: int, slot: Slot, values: dict[str, float]) -> dict
     added = {name: value for name, value in values.items() if name not in slot.values}
     other = next((name for name, value in values.items() if slot.values.get(name, value) != value), None)
     instead = "tell the right one without a ticket, or by a new key"
-    in_order = fold.session.setup.order == "asked"  # where nothing can be told without a ticket
+    in_order = fold.session.setup.order == AS_ASKED  # where nothing can be told without a ticket
     if slot.state == WITHDRAWN and (added or other is not None):
         message = f"result {number} ({slot.arm}) was retracted: {fold.retracted[number]['reason']}"
         raise SampleError(message + ("" if in_order else f"; {instead}"), arm=slot.arm, values=values)

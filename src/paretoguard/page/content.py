@@ -20,7 +20,7 @@ from paretoguard.simulation.trace import Growth, growth
 from paretoguard.trial.setup import Setup
 from paretoguard.verdict import Result, Verdict, show
 from paretoguard.version import __version__
-from paretoguard.vocabulary import ASYMPTOTIC, FINITE_SAMPLE, HEURISTIC
+from paretoguard.vocabulary import ANSWER_FOUND, ASYMPTOTIC, BUDGET_SPENT, FINITE_SAMPLE, HEURISTIC, STILL_OPEN
 
 GOALS = {"max": "more is better", "min": "less is better", "guard": "only its constraints count"}
 PROMISES = {
@@ -32,7 +32,7 @@ PROMISES = {
     "proven.",
     CHANGED: "What the results were is not known for sure, and so nothing is promised.",
 }
-STATES = {"answered": "answered", "budget": "budget spent", "open": "still open"}
+STATES = {ANSWER_FOUND: "answered", BUDGET_SPENT: "budget spent", STILL_OPEN: "still open"}
 _CHOSEN = ("delta", "algorithm", "evidence", "budget", "seed", "order", "ticket_seconds")
 
 

@@ -7,7 +7,7 @@ from paretoguard.experiment.events import utc_text
 from paretoguard.experiment.ledger_state import CHANGED
 from paretoguard.page.content import Facts, asked, assumed, constraints, ledger, objectives, promise
 from paretoguard.verdict import MARKS, show, show_interval
-from paretoguard.vocabulary import HEURISTIC
+from paretoguard.vocabulary import AS_ASKED, BY_ARRIVAL, HEURISTIC
 
 ARROWS = {"max": "↑", "min": "↓", "guard": "(guard)"}
 PROBLEM = "The question alone, without settings and how arms are measured, and with all that is assumed of noise"
@@ -207,7 +207,7 @@ def _settings(facts: Facts) -> list[tuple[str, str]]:
         ("algorithm", str(chosen["algorithm"])),
         ("evidence", str(chosen["evidence"])),
         ("budget", "none" if chosen["budget"] is None else f"{chosen['budget']:,} samples"),
-        ("results count", {"arrival": "as they arrive", "asked": "in the order asked"}[chosen["order"]]),
+        ("results count", {BY_ARRIVAL: "as they arrive", AS_ASKED: "in the order asked"}[chosen["order"]]),
         ("tickets expire", "never" if seconds is None else f"after {duration(seconds)}"),
         ("seed", str(chosen["seed"])),
     ]

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from paretoguard.errors import SettingsError
 from paretoguard.numeric import Floats, Integers
 from paretoguard.pictures.canvas import WIDE, Target, figure_for, look, save, write_around
+from paretoguard.pictures.instance_map import true_status
 from paretoguard.pictures.palette import QUIET, SERIES, shades
 from paretoguard.pictures.text_placement import short
 from paretoguard.problem import Instance
@@ -197,8 +198,7 @@ def pull_table(instance: Instance, rows: Sequence[KindOfRun]) -> PullTable:
         kept = np.sort(np.argsort(-shares.sum(axis=0), kind="stable")[: _MOST_ARMS - 1])
     heads, truth = [], instance.truth()
     for arm in kept:
-        status = "optimal" if truth.is_pareto[arm] else "dominated" if truth.is_feasible[arm] else "infeasible"
-        heads.append(f"{MARKS[status]} {short(instance.problem.arms[arm])}")
+        heads.append(f"{MARKS[true_status(truth, arm)]} {short(instance.problem.arms[arm])}")
     shown = shares[:, kept]
     if len(kept) < shares.shape[1]:
         heads.append(f"{shares.shape[1] - len(kept)} others")

@@ -9,8 +9,9 @@ from paretoguard.numeric import Floats
 from paretoguard.pictures.palette import BOUNDARY, FEASIBLE, LOOKS, ORDER, QUIET, mark_styles
 from paretoguard.pictures.panels import Panel, draw_panel, mark_boxes, name_text, place_texts
 from paretoguard.pictures.regions import PADDING, Axis, axis
-from paretoguard.problem import Instance, Problem
+from paretoguard.problem import Instance, Problem, Truth
 from paretoguard.verdict import Verdict
+from paretoguard.vocabulary import DOMINATED, INFEASIBLE, OPTIMAL, STATUSES
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -20,14 +21,18 @@ _ANGLES = {"elev": 20.0, "azim": 28.0}  # from where a solid is seen
 _NEAR = 1e-9
 
 
+def true_status(truth: Truth, arm: int) -> str:
+    """Return what an arm is, in one word; an infeasible one may be dominated, too."""
+    return STATUSES[OPTIMAL if truth.is_pareto[arm] else DOMINATED if truth.is_feasible[arm] else INFEASIBLE]
+
+
 def true_verdicts(instance: Instance) -> list[Verdict]:
     """Return each arm at its mean, as what it is; infeasible ones may be dominated, too."""
     truth, names = instance.truth(), list(instance.problem.objectives)
     verdicts = []
     for i, arm in enumerate(instance.problem.arms):
-        status = "optimal" if truth.is_pareto[i] else "dominated" if truth.is_feasible[i] else "infeasible"
         mean = dict(zip(names, instance.means[i].tolist(), strict=True))
-        verdicts.append(Verdict(arm, status, "", "", 1, mean, mean, mean))
+        verdicts.append(Verdict(arm, true_status(truth, i), "", "", 1, mean, mean, mean))
     return verdicts
 
 

@@ -62,7 +62,7 @@ def check_names(what: str, names: Iterable[Any]) -> tuple[str, ...]:
 
 
 def find_class(module: str, place: str, what: str) -> type:
-    """Return the class at `place` ("MyPolicy") in a module, which may lie in the current folder."""
+    """Return the class at `place` ("MyAlgorithm") in a module, which may lie in the current folder."""
     text = f"{what} '{module}:{place}'"
     if module == "__main__" or "<locals>" in place:
         where = "inside a function" if "<locals>" in place else "in the program that was started"

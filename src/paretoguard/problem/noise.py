@@ -5,10 +5,10 @@ be a sequence with one number per objective.
 """
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import MISSING, dataclass, fields
 from numbers import Real
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -37,6 +37,7 @@ class Noise:
     """The base of every noise model: how measurements of one objective scatter around its mean."""
 
     kind: ClassVar[str] = ""
+    law: ClassVar[Callable[..., NamedTuple] | None] = None  # a method, of a model that says itself how it is simulated
 
     if TYPE_CHECKING:
 

@@ -32,7 +32,7 @@ from paretoguard.problem.names import listed, suggestion
 from paretoguard.problem.noise import Noise
 from paretoguard.problem.truth import Booleans, Scores, Truth, breaches, true_sets, wrong_answers
 from paretoguard.problem.units import Dependence, EngineRow, Units, to_engine
-from paretoguard.vocabulary import TASKS
+from paretoguard.vocabulary import E_CPSI, TASKS
 
 
 @dataclass(frozen=True, init=False, eq=False, repr=False)
@@ -279,7 +279,7 @@ class Problem:
         gains = (array * self._signs)[:, compared]
         return Scores(gains, breaches(array, A, b), self._tolerance[compared], self._row_tolerance)
 
-    def wrong(self, statuses: ArrayLike, means: Means, task: str = "e-cpsi") -> Booleans:
+    def wrong(self, statuses: ArrayLike, means: Means, task: str = E_CPSI) -> Booleans:
         """Return which answers claim something false.
 
         Parameters
@@ -300,7 +300,7 @@ class Problem:
             raise ProblemError(f"there is no task {task!r}; {suggestion(str(task), TASKS)}")
         return wrong_answers(inputs.check_statuses(statuses, len(self.arms)), self._scores(means), task)
 
-    def is_correct(self, result: Any, means: Means, task: str = "e-cpsi") -> bool:
+    def is_correct(self, result: Any, means: Means, task: str = E_CPSI) -> bool:
         """True if no claim of an answer is false at these means; undecided arms claim nothing.
 
         Several answers may be right: an arm that is both infeasible and dominated may be called either. With

@@ -13,7 +13,7 @@ from numpy import bool_
 from numpy.typing import NDArray
 
 from paretoguard.numeric import Floats
-from paretoguard.vocabulary import DOMINATED, INFEASIBLE, OPTIMAL, UNDECIDED
+from paretoguard.vocabulary import CPSI, DOMINATED, INFEASIBLE, OPTIMAL, UNDECIDED
 
 Booleans = NDArray[bool_]
 
@@ -96,7 +96,7 @@ def wrong_answers(statuses: NDArray[np.integer], scores: Scores, task: str) -> B
         return _wrong_within_tolerance(statuses, scores, task)
     feasible, dominated, pareto = true_sets(scores)
     returned, called_dominated, called_infeasible = _claims(statuses)
-    if task == "cpsi":
+    if task == CPSI:
         false = (returned & ~pareto) | ((called_dominated | called_infeasible) & pareto)
     else:
         false = (returned & ~pareto) | (called_dominated & ~dominated) | (called_infeasible & feasible)
@@ -115,9 +115,9 @@ def _wrong_within_tolerance(statuses: NDArray[np.integer], scores: Scores, task:
     returned, called_dominated, called_infeasible = _claims(statuses)
     complete = ~np.any(statuses == UNDECIDED, axis=1)
     rivals = np.where(complete[:, None], returned, nearly)
-    out = (called_dominated | called_infeasible) if task == "cpsi" else called_dominated
+    out = (called_dominated | called_infeasible) if task == CPSI else called_dominated
     justified = _dominated_by(rivals, scores.gains, out)
-    if task == "cpsi":
+    if task == CPSI:
         false = (returned & ~acceptable) | (out & feasible & ~justified)
     else:
         false = (returned & ~acceptable) | (called_dominated & ~justified) | (called_infeasible & feasible)

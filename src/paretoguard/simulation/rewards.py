@@ -68,7 +68,7 @@ def source(instance: Instance) -> Ahead:
     """
     drawn_from: Mixed | WithLaw = _mixed(instance)
     for c, (name, model) in enumerate(instance.problem.noise.items()):
-        if hasattr(model, "law"):
+        if model.law is not None:
             if isinstance(model, Gaussian) and not isinstance(instance.problem.dependence, str):
                 raise ProblemError(
                     f"objective {name!r} is part of the covariance but has a law of its own, {type(model).__name__}; "
@@ -89,7 +89,7 @@ def _mixed(instance: Instance) -> Mixed:
         raise ProblemError(f"the problem has {d} objectives; at most {_MOST_OBJECTIVES} can be simulated")
     kinds, low, spread = np.zeros(d, dtype=int64), np.zeros(d), np.zeros(d)
     for c, (name, model) in enumerate(problem.noise.items()):
-        if hasattr(model, "law") or isinstance(model, Exact):
+        if model.law is not None or isinstance(model, Exact):
             kinds[c] = CONSTANT
         elif isinstance(model, Bernoulli):
             kinds[c] = BERNOULLI

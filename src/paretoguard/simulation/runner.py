@@ -150,7 +150,7 @@ def _compile(todo: Sequence[tuple[Cell, Integers]], design: Design) -> None:
             continue
         engine, noise = _begun(cell, design), cell.instance.problem.noise.values()
         records = engine.memory, engine.seen.evidence
-        kind = (*map(type, records), *(type(model) for model in noise if hasattr(model, "law")))
+        kind = (*map(type, records), *(type(model) for model in noise if model.law is not None))
         if kind not in kinds:
             kinds.add(kind)
             with _named(cell):

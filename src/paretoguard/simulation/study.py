@@ -357,10 +357,10 @@ def _with_blocks(study: Study, blocks: Sequence[Block]) -> Study:
             rows[name] = label
         rows["run"], rows["samples"], rows["ns"] = block.runs, block.samples, block.ns
         rows["stopped"] = np.array(vocabulary.STOP_REASONS)[block.stopped]
-        rows["undecided"] = rows["stopped"] == "budget"
+        rows["undecided"] = rows["stopped"] == vocabulary.BUDGET_SPENT
         problem, means = block.cell.instance.problem, block.cell.instance.means
-        rows["wrong_cpsi"] = problem.wrong(block.statuses, means, "cpsi")
-        rows["wrong_ecpsi"] = problem.wrong(block.statuses, means, "e-cpsi")
+        rows["wrong_cpsi"] = problem.wrong(block.statuses, means, vocabulary.CPSI)
+        rows["wrong_ecpsi"] = problem.wrong(block.statuses, means, vocabulary.E_CPSI)
         room = ((0, 0), (0, widest - block.pulls.shape[1]))
         records.append(rows)
         pulls.append(np.pad(block.pulls, room))

@@ -19,7 +19,7 @@ from paretoguard.simulation.runner import Cell, Design
 from paretoguard.trial import checks
 from paretoguard.trial.setup import Setup, engine_for
 from paretoguard.verdict import Result
-from paretoguard.vocabulary import STATUSES, UNDECIDED
+from paretoguard.vocabulary import ANSWER_FOUND, STATUSES, UNDECIDED
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -63,7 +63,7 @@ class Growth:
         holds = self.statuses == self.answer
         arms, end = np.arange(len(self.answer)), len(holds) - 1
         until = np.full(len(arms), end)
-        remembers = self.stopped == "answered" and not holds[end].all()
+        remembers = self.stopped == ANSWER_FOUND and not holds[end].all()
         if remembers:
             last_pull = np.argmax(self.pulls == self.pulls[end], axis=0)
             holds[last_pull, arms] |= ~holds[end]

@@ -1,10 +1,10 @@
 """Laws: sentences that hold for every algorithm, kind of evidence, noise model and storage, also a user's own.
 
     from paretoguard import testing
-    testing.check("mymodule:MyPolicy")        # or a record: MyPolicy(rate=2), MyEvidence(), MyNoise(0.5)
+    testing.check("mymodule:MyAlgorithm")  # or a record: MyAlgorithm(rate=2), MyEvidence(), MyNoise(0.5)
     testing.check_storage(lambda: MyStorage("somewhere"))    # opens it anew; leaves ledgers behind
 
-The same from a shell: `python -m paretoguard.testing mymodule:MyPolicy sqlite:///empty.db`. A broken law raises
+The same from a shell: `python -m paretoguard.testing mymodule:MyAlgorithm sqlite:///empty.db`. A broken law raises
 `BrokenLawError`, an AssertionError that says which and where. Every law of algorithms, evidence and noise uses fixed
 seeds: it holds or breaks the same way each time.
 """
@@ -44,10 +44,10 @@ __all__ = [
     "sentence",
 ]
 
-Part = str | Algorithm | Evidence | Noise
+AnyPart = str | Algorithm | Evidence | Noise
 
 
-def check(part: Part) -> None:
+def check(part: AnyPart) -> None:
     """Run every law on an algorithm, a kind of evidence or a noise model: a record, or the text that names it.
 
     A storage is named by its URL, or by the place of its class ("mymodule:MyStorage:folder=here").
@@ -76,7 +76,7 @@ def check_storage(make: Callable[[], Storage]) -> None:
     _raise_first(Opening(make), STORAGE_LAWS)
 
 
-def outcomes(part: Part) -> Iterator[tuple[str, BrokenLawError | None]]:
+def outcomes(part: AnyPart) -> Iterator[tuple[str, BrokenLawError | None]]:
     """Yield each law's sentence, and how the part breaks it (None: it holds)."""
     case, laws = _case(part)
     for law in laws:

@@ -1,4 +1,4 @@
-"""`python -m paretoguard.testing mymodule:MyPolicy …`: run the laws on each part and print each verdict."""
+"""`python -m paretoguard.testing mymodule:MyAlgorithm …`: run the laws on each part and print each verdict."""
 
 import sys
 

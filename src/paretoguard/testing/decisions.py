@@ -40,6 +40,7 @@ from paretoguard.testing.cases import (
     work_in,
 )
 from paretoguard.trial.trial import identify
+from paretoguard.vocabulary import ANSWER_FOUND
 
 LAWS = Laws[Case]()
 _ORDERS = ((5, 4, 3, 2, 1, 0), (2, 4, 1, 5, 0, 3))
@@ -132,7 +133,7 @@ def the_budget_is_never_exceeded(case: Case) -> None:
         for budget in (1, 2, 5, 6, 7, 40, 300):
             study = _study(case, setting, runs=3, budget=budget)
             samples, pulls = study.records["samples"], study.pulls.tolist()
-            early = study.records["stopped"] == "answered"
+            early = study.records["stopped"] == ANSWER_FOUND
             right = np.all((samples == budget) | (early & (samples < budget)))
             right &= np.array_equal(study.pulls.sum(axis=1), samples)
             demand(bool(right), f"with budget {budget} it took {samples.tolist()} samples, pulls {pulls}")

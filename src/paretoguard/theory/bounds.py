@@ -32,7 +32,7 @@ from paretoguard.simulation.study import Simulated
 from paretoguard.theory.cuts import Best, Way, maximise
 from paretoguard.theory.exact import Solved, truth
 from paretoguard.trial.checks import check_delta
-from paretoguard.vocabulary import STATUSES, TASKS
+from paretoguard.vocabulary import ASYMPTOTIC, CPSI, E_CPSI, FINITE_SAMPLE, STATUSES, TASKS
 
 _GAP = 1e-3
 _LEAVES, _FALLS, _JOINS, _RISES, _ENTERS, _EITHER = range(6)  # kinds of ways to be wrong
@@ -77,7 +77,7 @@ class LowerBound:
         return self.lower * (1 - 2 * delta) * math.log((1 - delta) / delta) if delta < 0.5 else 0.0
 
 
-def lower_bound(instance: Simulated, task: str = "e-cpsi", *, time_limit: float = 60.0) -> LowerBound:
+def lower_bound(instance: Simulated, task: str = E_CPSI, *, time_limit: float = 60.0) -> LowerBound:
     """Return T* of cPSI or T*_M of e-cPSI: any algorithm needs about T* log(1/delta) samples.
 
     Raise ProblemError if theory does not cover the problem, or if its answer is not unique.
@@ -103,7 +103,7 @@ def lower_bound(instance: Simulated, task: str = "e-cpsi", *, time_limit: float 
     def out_of_time() -> bool:
         return time.monotonic() > end
 
-    if task == "cpsi":
+    if task == CPSI:
         ways = [*_common(found), *(_rising(found, found.region, int(i)) for i in np.flatnonzero(~found.optimal))]
         best = maximise(ways, len(found.means), _GAP, out_of_time=out_of_time)
         return _bound(found, task, best, dict.fromkeys(np.flatnonzero(~found.optimal).tolist(), _OTHER))
@@ -117,7 +117,7 @@ def _bound(found: Solved, task: str, best: Best, chosen: dict[int, str]) -> Lowe
     upper, lower = (1.0 / value if value > 0 else math.inf for value in (best.lower, best.upper))
     weights = {arm: float(share) for arm, share in zip(problem.arms, best.weights, strict=True)}
     hard = {_words(found, what): share for what, share in sorted(best.shares.items(), key=lambda item: -item[1])}
-    guarantee = "finite-sample" if task == "cpsi" else "asymptotic"
+    guarantee = FINITE_SAMPLE if task == CPSI else ASYMPTOTIC
     assumption = "Gaussian, independent objectives of the declared scales"
     is_gaussian = all(isinstance(noise, Gaussian) for noise in problem.noise.values())
     if not is_gaussian or (problem.dependence != "independent" and len(problem.objectives) > 1):

@@ -15,7 +15,7 @@ from paretoguard.simulation.study import Simulated, Study, instances_of, simulat
 from paretoguard.theory.bounds import LowerBound, lower_bound
 from paretoguard.theory.exact import uncovered
 from paretoguard.trial import registry
-from paretoguard.vocabulary import TASKS
+from paretoguard.vocabulary import OPTIMAL, TASKS
 
 _STEP = 0.01  # standard deviations by which a mean is moved to see what that does to the cost
 SECONDS, CLOSE = 5.0, 0.01  # for the bound of a moved mean, and how exact it is to be
@@ -155,7 +155,7 @@ def _add_designs(scenarios: Sequence[Scenario], study: Study) -> None:
         mine, arms = study.of(cell), cell.instance.problem.arms
         if not mine.any():  # interrupted before the first had finished
             continue
-        pulls, returned = study.pulls[mine][:, : len(arms)], study.statuses[mine][:, : len(arms)] == 1
+        pulls, returned = study.pulls[mine][:, : len(arms)], study.statuses[mine][:, : len(arms)] == OPTIMAL
         quantiles = np.quantile(pulls, QUANTILES, axis=0)
         each = {
             arm: {"mean": float(pulls[:, i].mean()), **dict(zip(_NAMES, quantiles[:, i].tolist(), strict=True))}

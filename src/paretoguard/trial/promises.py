@@ -8,12 +8,12 @@ from paretoguard.evidence import Evidence
 from paretoguard.evidence.estimated_scale import LEAST_PULLS
 from paretoguard.problem import Problem
 from paretoguard.trial.registry import label
-from paretoguard.vocabulary import ASYMPTOTIC, FINITE_SAMPLE, HEURISTIC, ORDERS
+from paretoguard.vocabulary import AS_ASKED, ASYMPTOTIC, BY_ARRIVAL, FINITE_SAMPLE, HEURISTIC, ORDERS
 
 COUNTED = {  # in each of ORDERS
-    "arrival": "results are counted as they arrive: which of several outstanding ones comes first, or never comes, "
+    BY_ARRIVAL: "results are counted as they arrive: which of several outstanding ones comes first, or never comes, "
     "does not depend on their values",
-    "asked": "results are counted in the order they were asked for, up to the first missing one of each arm",
+    AS_ASKED: "results are counted in the order they were asked for, up to the first missing one of each arm",
 }
 
 
@@ -32,8 +32,8 @@ def _are_independent(problem: Problem) -> bool:
 
 def order_of(kind: Evidence, order: str | None) -> str:
     """Return how results are counted: as given, else as an option of the evidence says, else on arrival."""
-    stated = str(getattr(kind, "order", "")) if kind.takes_order else "arrival"
-    if order is not None and stated not in ("arrival", order):
+    stated = kind.order if kind.takes_order else BY_ARRIVAL
+    if order is not None and stated not in (BY_ARRIVAL, order):
         raise SettingsError(f"order is {order!r}, but the evidence is {label(kind)!r}; leave one of them out")
     return order or stated
 
@@ -47,7 +47,7 @@ def in_order(kind: Evidence, order: str) -> Evidence:
             return cast(Evidence, dataclasses.replace(cast(Any, kind), order=order))
         except ValueError as error:
             raise SettingsError(f"evidence {label(kind)!r} and order {order!r} do not go together: {error}") from error
-    if order == "asked" and guarantee(kind) != HEURISTIC and not kind.any_order:
+    if order == AS_ASKED and guarantee(kind) != HEURISTIC and not kind.any_order:
         raise SettingsError(
             f"evidence {label(kind)!r} has no guarantee for results counted in the order asked; use 'certified'"
         )
@@ -60,7 +60,7 @@ def basis(kind: Evidence, problem: Problem | None = None) -> str:
     return f"{kind.basis}, with scales learnt from the results" if learnt else kind.basis
 
 
-def assumptions(problem: Problem, evidence: Evidence, order: str = "arrival") -> tuple[str, ...]:
+def assumptions(problem: Problem, evidence: Evidence, order: str = BY_ARRIVAL) -> tuple[str, ...]:
     """Return the assumptions behind the guarantee of an answer."""
     noise = "; ".join(f"{name}: {kind!r}" for name, kind in problem.noise.items())
     return (

@@ -1,7 +1,7 @@
 """From the words a user writes for an algorithm or a kind of evidence to its record.
 
 An algorithm or a kind of evidence is a record, or a text: the name of one that is built ("two-stage:form=2023"), or
-the place of a user's own ("mymodule:MyPolicy:rate=2"; the module is looked for in the current folder and on Python's
+the place of a user's own ("mymodule:MyAlgorithm:rate=2"; the module is looked for in the current folder and on Python's
 path).
 """
 
@@ -166,7 +166,7 @@ def _made(kind: Any, name: str, options: str, what: str) -> Any:
 
 
 def own(text: str, what: str = "part") -> Any:
-    """Return the record at a place in a module of the user's own: "mymodule:MyPolicy:rate=2"."""
+    """Return the record at a place in a module of the user's own: "mymodule:MyAlgorithm:rate=2"."""
     found = _PLACE.fullmatch(text)
     if found is None:
         raise SettingsError(f"{what} {text!r} names no class; write module:Class or module:Class:option=value")

@@ -10,7 +10,7 @@ from paretoguard.errors import ProblemError
 from paretoguard.problem import Problem
 from paretoguard.problem.constraints import Constraint
 from paretoguard.verdict import tables
-from paretoguard.vocabulary import INFEASIBLE, OPTIMAL, STATUSES
+from paretoguard.vocabulary import ANSWER_FOUND, BUDGET_SPENT, FINITE_SAMPLE, INFEASIBLE, OPTIMAL, STATUSES
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -163,7 +163,7 @@ class Result:
         """Return the answer in one sentence."""
         found = ", ".join(self.pareto) or "no arm"
         open_arms = [verdict.arm for verdict in self.verdicts.values() if verdict.status == "undecided"]
-        if self.stopped == "answered" or not open_arms:
+        if self.stopped == ANSWER_FOUND or not open_arms:
             return f"Best trade-offs: {found}"
         out = [verdict.arm for verdict in self.verdicts.values() if verdict.status in ("dominated", "infeasible")]
         ruled_out = f"; out: {', '.join(out)}" if out else ""
@@ -171,10 +171,10 @@ class Result:
 
     def footer(self) -> str:
         """Return how much was measured, and what the answer guarantees."""
-        ends = {"answered": "until the answer was found", "budget": "until the budget ran out"}
+        ends = {ANSWER_FOUND: "until the answer was found", BUDGET_SPENT: "until the budget ran out"}
         how = ends.get(self.stopped, "so far")
         made_up = "simulated " if self.simulated else ""
-        promise = "P(any wrong claim) <=" if self.guarantee == "finite-sample" else "delta ="
+        promise = "P(any wrong claim) <=" if self.guarantee == FINITE_SAMPLE else "delta ="
         return (
             f"{self.samples:,} {made_up}sample{'' if self.samples == 1 else 's'} {how}; "
             f"{self.algorithm} with {self.evidence} evidence. "

@@ -23,7 +23,7 @@ from paretoguard.engine.view import NOTHING, View, draw_for_decision, partition,
 from paretoguard.errors import SettingsError
 from paretoguard.evidence.estimated_scale import LEAST_PULLS
 from paretoguard.numeric import Bytes
-from paretoguard.vocabulary import DOMINATED, E_CPSI, INFEASIBLE, OPTIMAL, TASKS
+from paretoguard.vocabulary import CPSI, DOMINATED, E_CPSI, INFEASIBLE, OPTIMAL, TASKS
 
 
 class PitfallMemory(NamedTuple):
@@ -62,12 +62,12 @@ class Pitfall(Algorithm):
 
     def fit(self, problem: ProblemArrays) -> PitfallMemory:
         is_loose = np.any(problem.tolerance > 0) or np.any(problem.row_tolerance > 0)
-        if self.task == "cpsi" and (problem.compared < problem.objectives or is_loose):
+        if self.task == CPSI and (problem.compared < problem.objectives or is_loose):
             raise SettingsError(
                 "algorithm 'pitfall:task=cpsi' knows neither exact objectives, nor such as only guard, nor tolerances; "
                 "use 'pitfall', or leave them out"
             )
-        pitfalls = new_pitfalls(problem, plain=self.task == "cpsi", catch_up=float(self.catch_up))
+        pitfalls = new_pitfalls(problem, plain=self.task == CPSI, catch_up=float(self.catch_up))
         return PitfallMemory(float(self.explore), pitfalls)
 
 

@@ -67,7 +67,7 @@ from paretoguard.evidence.certified.mixtures import LOG_2, UNKNOWN, lead_require
 from paretoguard.evidence.estimated_scale import LEAST_PULLS, NEVER, pair_too_early, row_scale, too_early, variance
 from paretoguard.evidence.kind import Evidence
 from paretoguard.numeric import Floats, floats, integers
-from paretoguard.vocabulary import ORDERS
+from paretoguard.vocabulary import AS_ASKED, BY_ARRIVAL, ORDERS
 
 RHO = 100.0
 MOST_SHARE = 0.5
@@ -121,7 +121,7 @@ class Certified(Evidence):
     """
 
     expected_samples: int | None = None
-    order: str = "arrival"
+    order: str = BY_ARRIVAL
     several: float = 0.0
     name: ClassVar[str] = "certified"
     learns: ClassVar[bool] = True  # scales of the noise that are not declared
@@ -138,7 +138,7 @@ class Certified(Evidence):
         share = self.several
         if isinstance(share, bool) or not isinstance(share, Real) or not 0.0 <= share <= MOST_SHARE:
             raise ValueError(f"several is {share!r}, expected a number from 0 to {MOST_SHARE}")
-        if share > 0.0 and self.order != "arrival":
+        if share > 0.0 and self.order != BY_ARRIVAL:
             raise ValueError(f"several is {share!r} and order {self.order!r}, expected 'arrival' with it")
 
     def fit(self, delta: float, problem: ProblemArrays) -> CertifiedLevels:
@@ -164,7 +164,7 @@ class Certified(Evidence):
             joint_bar=joint_bar,
             limit_bar=math.log(K * max(d, 1) / delta),
             slack_bar=math.log(K * max(problem.region.A.shape[0], 1) / delta),
-            gap_bar=gap_bar if self.order == "arrival" else either_way(gap_bar),
+            gap_bar=gap_bar if self.order == BY_ARRIVAL else either_way(gap_bar),
             row_inverse=_inverse(problem.row_sigma),
             inverse=np.full(K, math.inf),
             penalty=floats(K),
@@ -195,7 +195,7 @@ class Certified(Evidence):
         already covers it.
         """
         d = max(problem.compared, 1)
-        if self.order == "asked":
+        if self.order == AS_ASKED:
             bar = either_way(pair_bar + math.log(_FORMS * d))
             return bar, bar, math.inf
         is_known = min(len(problem.correlation), problem.compared) > 1 and not problem.learnt.any()
