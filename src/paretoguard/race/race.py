@@ -23,6 +23,7 @@ from paretoguard.race.unvarying import advice, constant_metrics, why_stuck
 from paretoguard.trial import checks
 from paretoguard.trial.tickets import Ticket
 from paretoguard.verdict import Result
+from paretoguard.vocabulary import ANSWER_FOUND, AS_ASKED, STILL_OPEN
 
 WARM_UP = -1  # the number of a run whose result is thrown away
 PATIENCE = 1.0  # seconds without an event
@@ -87,7 +88,7 @@ class Race:
     """One race on its ledger."""
 
     def __init__(self, plan: Plan, experiment: Experiment, *, jobs: int = 1, batch: int | None = None) -> None:
-        if jobs > 1 and plan.recorded is None and experiment.settings["order"] != "asked":
+        if jobs > 1 and plan.recorded is None and experiment.settings["order"] != AS_ASKED:
             raise RaceError(
                 f"the race {experiment.name!r} was begun with one run at a time, and counts results as they arrive: of "
                 "several at once the quick ones would count first. Go on with --jobs 1, or begin another: --name NEW"
@@ -231,7 +232,7 @@ class Race:
         status = self.experiment.status()
         left = [arm for arm in self.plan.problem.arms if arm not in self.exhausted]
         told = status.samples + status.held
-        if not left or status.stopped == "answered" or (self.budget is not None and told >= self.budget):
+        if not left or status.stopped == ANSWER_FOUND or (self.budget is not None and told >= self.budget):
             return []
         pulls = self.experiment.result().pulls
         return [Ticket(UNASKED, min(left, key=lambda arm: pulls[arm]))]
@@ -333,6 +334,6 @@ class Race:
         if self.stuck:
             notes.append(self.stuck)
         told = found.samples + self.experiment.status().held
-        if self._limit is not None and found.stopped == "open" and told >= self._limit:
+        if self._limit is not None and found.stopped == STILL_OPEN and told >= self._limit:
             notes.append(f"stopped after {told:,} results, as --budget says; the race itself has no budget")
         return replace(found, notes=(*notes, *found.notes))

@@ -13,7 +13,6 @@ from numba.core.errors import NumbaError
 from numpy import float64
 from numpy.typing import NDArray
 
-from paretoguard import vocabulary
 from paretoguard.engine import asktell
 from paretoguard.engine.asktell import Steps, Tape, Terms, follow, new_desk
 from paretoguard.engine.engine import FAULTY
@@ -25,7 +24,7 @@ from paretoguard.trial.tickets import Ticket, Tickets, Values
 from paretoguard.verdict import Result, Verdict, notes
 from paretoguard.verdict.reasons import explain, rehearse, since
 from paretoguard.verdict.snapshot import Snapshot, snapshot, unvarying
-from paretoguard.vocabulary import STATUSES
+from paretoguard.vocabulary import ANSWER_FOUND, AS_ASKED, BUDGET_SPENT, CPSI, HEURISTIC, STATUSES, STILL_OPEN
 
 _MOST_AT_ONCE = 1_000_000  # tickets
 PAIRS_PER_RESULT = 1000  # of arms: so many comparisons after each result, on average, to see what is certain
@@ -41,8 +40,8 @@ class Session:
         tolerance, stride = problem.tolerance, max(1, len(problem.arms) ** 2 // PAIRS_PER_RESULT)
         terms = Terms(
             budget=setup.budget,
-            stride=0 if setup.guarantee == vocabulary.HEURISTIC else stride,
-            only_best=setup.algorithm.task == "cpsi",
+            stride=0 if setup.guarantee == HEURISTIC else stride,
+            only_best=setup.algorithm.task == CPSI,
             loose=any(tolerance[row.label] for row in problem.constraints),
             tied=any(tolerance.values()),
             fills=fills_batches(engine.memory),
@@ -50,7 +49,7 @@ class Session:
         self._desk = new_desk(engine, terms)
         self._state = engine.seen.state
         self._place = {arm: place for place, arm in enumerate(problem.arms)}
-        self._tickets = Tickets(as_asked=setup.order == "asked")
+        self._tickets = Tickets(as_asked=setup.order == AS_ASKED)
         self._exact_objectives = [name for name, kind in problem.noise.items() if isinstance(kind, Exact)]
         self._exact: dict[str, dict[str, float]] = {}
         self._kept: dict[str, Verdict] = {}  # what was certain first, as explained then
@@ -72,7 +71,7 @@ class Session:
     @property
     def stopped(self) -> str:
         """Why nothing is left to ask for, "answered" or "budget"; else "open"."""
-        return "answered" if self.answered else "budget" if self._is_spent else "open"
+        return ANSWER_FOUND if self.answered else BUDGET_SPENT if self._is_spent else STILL_OPEN
 
     @property
     def _is_spent(self) -> bool:
@@ -174,7 +173,7 @@ class Session:
     def check(self, what: str | Ticket, values: Mapping[str, float]) -> NDArray[float64]:
         """Return the result as `tell` would take it; raise SampleError where it would, and change nothing."""
         row = self._check(what, values)
-        if isinstance(what, Ticket) or self.setup.order != "asked":
+        if isinstance(what, Ticket) or self.setup.order != AS_ASKED:
             return row
         if self._tickets.outstanding or self.due() != what:
             message = (
@@ -276,7 +275,7 @@ class Session:
         desk = self._desk
         found = explain(self._numbers(), desk.statuses, desk.via, self.setup.guarantee, arms)
         return {
-            arm: verdict if desk.promised[self._place[arm]] else replace(verdict, guarantee=vocabulary.HEURISTIC)
+            arm: verdict if desk.promised[self._place[arm]] else replace(verdict, guarantee=HEURISTIC)
             for arm, verdict in found.items()
         }
 
