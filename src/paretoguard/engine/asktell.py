@@ -22,7 +22,7 @@ import numpy as np
 from numpy import float64, int64, uint8
 
 from paretoguard.compiler.jit import aside, entry, inner
-from paretoguard.engine.certify import settle
+from paretoguard.engine.certify import settle_anew
 from paretoguard.engine.engine import Engine, decided, fill
 from paretoguard.engine.questions import answer
 from paretoguard.engine.state import CLOCK, observe
@@ -351,7 +351,7 @@ def _settle(desk: Desk) -> bool:
     """Work out what is certain, and keep what is so for the first time; return whether anything is."""
     view, terms = desk.engine.seen, desk.terms
     desk.tally[IS_DUE] = 0
-    settle(view, desk.statuses, desk.via)
+    settle_anew(view, desk.statuses, desk.via)
     for i in range(view.problem.arms):
         desk.promised[i] = desk.statuses[i]
     news = False

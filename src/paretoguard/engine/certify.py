@@ -18,14 +18,9 @@ NOBODY, SEVERAL = -1, -2  # entries of `via` that name no arm
 
 
 @aside
-def settle(seen: View, statuses: Bytes, via: Integers) -> None:
-    """Work in the new results; write each arm's certified status and, for a dominated one, the next arm of its chain.
-
-    SEVERAL stands for the next arm where at least one of several dominates.
-    """
-    view, problem = at_now(seen), seen.problem
-    if view.state.tally[FRESH] > 0:
-        refresh(view)
+def settle(view: View, statuses: Bytes, via: Integers) -> None:
+    """Write each arm's certified status and, for a dominated one, the next arm of its chain, or SEVERAL."""
+    problem = view.problem
     for i in range(problem.arms):
         out = is_outside(view, i)
         statuses[i] = INFEASIBLE if out else UNDECIDED
@@ -40,6 +35,15 @@ def settle(seen: View, statuses: Bytes, via: Integers) -> None:
         if statuses[i] == UNDECIDED and some_above(view, i, view.state.group):
             statuses[i] = DOMINATED
             via[i] = SEVERAL
+
+
+@inner
+def settle_anew(seen: View, statuses: Bytes, via: Integers) -> None:
+    """Work in the new results, and settle. Inlined: long runs are slower where `settle` works them in."""
+    view = at_now(seen)
+    if view.state.tally[FRESH] > 0:
+        refresh(view)
+    settle(view, statuses, via)
 
 
 @inner

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from paretoguard.compiler.jit import entry, inner
 from paretoguard.engine.arrays import ProblemArrays
-from paretoguard.engine.certify import settle
+from paretoguard.engine.certify import settle_anew
 from paretoguard.engine.draws import Ahead, draw
 from paretoguard.engine.engine import Engine, Pace, decide, plan_pulls, rewind
 from paretoguard.engine.questions import answer
@@ -68,7 +68,7 @@ def advance(engine: Engine, source: Ahead, outcomes: Outcomes, steps: int, budge
             if stopped == ANSWERED:
                 answer(engine.memory, at_now(engine.seen), outcomes.statuses[run])
             else:
-                settle(engine.seen, outcomes.statuses[run], outcomes.via)
+                settle_anew(engine.seen, outcomes.statuses[run], outcomes.via)
             cursor[NEXT] += 1
             cursor[STARTED] = 0
     return taken
@@ -132,7 +132,7 @@ def answer_now(engine: Engine, statuses: Bytes) -> None:
 @entry
 def settle_now(view: View, statuses: Bytes, via: Integers) -> None:
     """Write every claim that is certain now: each arm's status and the next arm of its chain (NOBODY, SEVERAL)."""
-    settle(view, statuses, via)
+    settle_anew(view, statuses, via)
 
 
 @entry
