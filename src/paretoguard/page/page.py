@@ -47,7 +47,7 @@ def page(facts: Facts) -> str:
 
 
 def _header(facts: Facts) -> list[Html]:
-    """Return the answer at a glance, and what nobody must miss."""
+    """Return the summary of the answer, with the warnings that belong to it."""
     result = facts.result
     tiles = [
         ("state", STATES[result.stopped]),

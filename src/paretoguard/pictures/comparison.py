@@ -33,7 +33,7 @@ _MOST_ARMS = 20  # in a table
 _ROW = 0.2  # inches
 _COLUMNS_INCHES = 5.6  # for all columns together
 _LETTER_INCHES = 0.068  # of a head
-_BAR_COLOURS = ("#222222", "#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9")  # told apart by colour-blind readers
+_BAR_COLOURS = ("#222222", "#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9")  # distinct for colour-blind readers
 _BAR = 0.17  # inches
 
 

@@ -286,7 +286,7 @@ def _clash_on_one_axis(A: Floats, b: Floats, low: Floats, high: Floats) -> tuple
 
 
 def _exceeds(least: float, most: float) -> bool:
-    """True if least > most by more than rounding, relative to both: tiny bounds are told apart too."""
+    """True if least > most by more than rounding, relative to both, so that tiny bounds count."""
     return bool(least - most > RELATIVE * max(abs(least), abs(most)))
 
 

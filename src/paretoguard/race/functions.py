@@ -18,7 +18,7 @@ from paretoguard.race.measuring import How, RaceError, RunFailedError, Source, d
 from paretoguard.trial.tickets import Ticket
 
 RACE_STOPPED = "the race was stopped"
-LASTING = (TypeError, NameError, AttributeError, ImportError, NotImplementedError)  # they come again in each call
+LASTING = (TypeError, NameError, AttributeError, ImportError, NotImplementedError)  # every call raises them
 
 
 class Functions(Source):
