@@ -20,7 +20,7 @@ FIRST_USE = """
 import sys, time
 begun = time.perf_counter()
 import paretoguard as pg
-from paretoguard.compiler.jit import cache_hits
+from paretoguard.compiler.tiers import cache_hits
 names = {names!r}
 pg.simulate("secukinumab", algorithms=names, runs=2, budget=1000)
 pg.identify(pg.instances.load("secukinumab").problem, pg.sampler(pg.instances.load("secukinumab")), budget=100)

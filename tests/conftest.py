@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from paretoguard.compiler.beside import nobody_beside
 from servers import Server
 
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # in the background; Ctrl-C is tested in processes begun here
@@ -20,6 +21,13 @@ LONG = (
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     items.sort(key=lambda item: not any(name in item.nodeid for name in LONG))
+
+
+@pytest.fixture(scope="session", autouse=True)
+def no_compiler_beside() -> Iterator[None]:
+    """Leave the cores to the tests."""
+    with nobody_beside():
+        yield
 
 
 @pytest.fixture(scope="session")

@@ -155,7 +155,7 @@ def test_rewards_are_the_same_bits_without_the_compiler() -> None:
     )
     plain = subprocess.run(
         [sys.executable, "-c", program],
-        env={**os.environ, "NUMBA_DISABLE_JIT": "1"},
+        env={**os.environ, "PARETOGUARD_TIER": "interpreted"},
         capture_output=True,
         text=True,
         check=True,

@@ -14,7 +14,7 @@ from numba import typeof
 
 import paretoguard as pg
 from paretoguard import testing
-from paretoguard.compiler import disk_cache, jit
+from paretoguard.compiler import disk_cache, tiers
 from paretoguard.extend import (
     Algorithm,
     Bytes,
@@ -283,7 +283,7 @@ except pg.SettingsError as error:
 
 
 def test_what_the_program_itself_defines_runs_and_is_saved_but_not_extended_after_loading(tmp_path: Path) -> None:
-    first, second = run(MAIN, tmp_path, NUMBA_DISABLE_JIT="1").splitlines()
+    first, second = run(MAIN, tmp_path, PARETOGUARD_TIER="interpreted").splitlines()
     assert first == "__main__:Mine finite-sample"
     assert second.startswith("evidence '__main__:Mine' was defined in the program that was started")
 
@@ -291,7 +291,7 @@ def test_what_the_program_itself_defines_runs_and_is_saved_but_not_extended_afte
 DRAW = """
 import paretoguard as pg
 from jitter import Jitter
-from paretoguard.compiler.jit import cache_hits
+from paretoguard.compiler.tiers import cache_hits
 problem = pg.Problem({"x": "max"}, arms=["a"], noise=Jitter(1.0))
 plain = pg.Problem({"x": "max"}, arms=["a"], noise=pg.Gaussian(1.0))
 drawn = [pg.sampler(pg.Instance(one, [[5.0]]))("a")["x"] for one in (problem, plain)]
@@ -299,7 +299,7 @@ print(*drawn, *cache_hits())
 """
 
 
-@pytest.mark.skipif(not jit.COMPILED, reason="NUMBA_DISABLE_JIT is set")
+@pytest.mark.skipif(not tiers.has_compiler(), reason="there is no compiler")
 def test_an_edit_takes_effect_in_the_next_process_and_nothing_else_is_compiled_twice(tmp_path: Path) -> None:
     part, helper = tmp_path / "jitter.py", tmp_path / "numbers_of_mine.py"
     text = (ROOT / "examples" / "extending" / "jitter.py").read_text(encoding="utf-8")
@@ -307,8 +307,10 @@ def test_an_edit_takes_effect_in_the_next_process_and_nothing_else_is_compiled_t
     helper.write_text("SHIFT = 0.0\n")
     part.write_text(text.replace("return mean +", "return SHIFT + mean +"))
 
+    own = {"PARETOGUARD_CACHE_DIR": str(tmp_path / "kernels"), "PARETOGUARD_TIER": "compiled"}
+
     def draw() -> list[float]:
-        return [float(word) for word in run(DRAW, tmp_path, PARETOGUARD_CACHE_DIR=str(tmp_path / "kernels")).split()]
+        return [float(word) for word in run(DRAW, tmp_path, **own).split()]
 
     value, plain, *_ = draw()
     assert 4.0 <= value <= 6.0
@@ -412,7 +414,7 @@ class Certain(pg.evidence.Practical):
     guarantee: ClassVar[str] = "exact"
 
 
-@pytest.mark.skipif(not jit.COMPILED, reason="NUMBA_DISABLE_JIT is set")
+@pytest.mark.skipif(not tiers.has_compiler(), reason="there is no compiler")
 def test_what_does_not_compile_is_said_in_one_paragraph() -> None:
     with pytest.raises(
         pg.SettingsError, match=r"Hungry with practical evidence does not compile at .*, line \d+: "
@@ -442,7 +444,7 @@ use_widths(LameLevels)
 below_some.register(LameLevels, lambda view, i, members: members.nowhere)
 
 
-@pytest.mark.skipif(not jit.COMPILED, reason="NUMBA_DISABLE_JIT is set")
+@pytest.mark.skipif(not tiers.has_compiler(), reason="there is no compiler")
 def test_what_would_not_compile_at_the_end_is_said_before_the_first_run(monkeypatch: pytest.MonkeyPatch) -> None:
     begun: list[Any] = []
     monkeypatch.setattr(runner._Crew, "start", lambda *given: begun.append(given))

@@ -15,26 +15,26 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from paretoguard.compiler import disk_cache, jit
+from paretoguard.compiler import cache_folder as folders, disk_cache, jit, tiers
 from paretoguard.compiler.fingerprint import fingerprint
 from paretoguard.compiler.gc_pause import without_collecting
 from paretoguard.engine.questions import Moment
-from paretoguard.geometry.polyhedron import within
 
 PROGRAM = """
 import sys; sys.path.insert(0, "tests")
 import paretoguard as pg
 from test_study import easy
 pg.simulate(easy(), algorithms="e-cape", runs=3)
-from paretoguard.compiler.jit import cache_hits
+from paretoguard.compiler.tiers import cache_hits
 print(*cache_hits())
 """
 
-needs_compiler = pytest.mark.skipif(not jit.COMPILED, reason="NUMBA_DISABLE_JIT is set")
+needs_compiler = pytest.mark.skipif(not tiers.has_compiler(), reason="there is no compiler")
 
 
 def run_program() -> tuple[int, int]:
-    done = subprocess.run([sys.executable, "-c", PROGRAM], capture_output=True, text=True, check=True)
+    environment = {**os.environ, "PARETOGUARD_TIER": "auto"}
+    done = subprocess.run([sys.executable, "-c", PROGRAM], capture_output=True, text=True, check=True, env=environment)
     hits, misses = map(int, done.stdout.split())
     return hits, misses
 
@@ -91,7 +91,7 @@ def test_what_cannot_be_read_is_never_the_same_and_recursion_ends() -> None:
 def test_a_folder_that_cannot_be_written_means_no_cache(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     (tmp_path / "file").write_text("not a folder")
     monkeypatch.setenv("PARETOGUARD_CACHE_DIR", str(tmp_path / "file"))
-    assert disk_cache.cache_folder() is None
+    assert folders.cache_folder() is None
 
 
 def test_old_folders_are_deleted(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
@@ -100,10 +100,10 @@ def test_old_folders_are_deleted(monkeypatch: pytest.MonkeyPatch, tmp_path: Path
         old = tmp_path / f"kernels-{age}"
         old.mkdir()
         os.utime(old, (age, age))
-    folder = disk_cache.cache_folder()
+    folder = folders.cache_folder()
     assert folder is not None
     left = {path.name for path in tmp_path.iterdir()}
-    assert left == {folder.name} | {f"kernels-{age}" for age in range(10 - disk_cache.FOLDERS_KEPT + 1, 10)}
+    assert left == {folder.name} | {f"kernels-{age}" for age in range(10 - folders.FOLDERS_KEPT + 1, 10)}
 
 
 def test_a_damaged_file_is_compiled_again_and_a_full_disk_is_no_error(tmp_path: Path) -> None:
@@ -124,12 +124,6 @@ def test_a_part_without_a_body_says_so() -> None:
 
     with pytest.raises(TypeError, match="evidence object has no registered `moment`"):
         moment(object(), 3)
-
-
-@needs_compiler
-def test_functions_for_kernels_refuse_python() -> None:
-    with pytest.raises(TypeError, match="within is for use inside kernels"):
-        within(1, 2, 3, 4)  # type: ignore[arg-type]
 
 
 class Theirs(NamedTuple):

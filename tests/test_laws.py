@@ -12,7 +12,7 @@ import pytest
 
 import paretoguard as pg
 from paretoguard import testing
-from paretoguard.compiler import jit
+from paretoguard.compiler.tiers import COMPILED, tier
 from paretoguard.extend import (
     Algorithm,
     Evidence,
@@ -420,12 +420,12 @@ class ByCompiler(pg.evidence.Practical):
     name: ClassVar[str] = "by-compiler"
 
     def fit(self, delta: float, problem: ProblemArrays) -> Any:
-        return super().fit(delta if jit.COMPILED else min(0.99, 5.0 * delta), problem)
+        return super().fit(delta if tier() == COMPILED else min(0.99, 5.0 * delta), problem)
 
 
 def test_evidence_that_is_other_without_the_compiler_is_caught() -> None:
-    with pytest.raises(testing.BrokenLawError, match=r"pulls and statuses .* here, .* in the other process"):
-        decisions.the_compiler_changes_nothing(testing.Case(evidence=ByCompiler()))
+    with pytest.raises(testing.BrokenLawError, match=r"pulls and statuses .* interpreted, .* compiled"):
+        decisions.the_tier_changes_nothing(testing.Case(evidence=ByCompiler()))
 
 
 def test_the_command_prints_one_line_for_each_law(capsys: pytest.CaptureFixture[str]) -> None:

@@ -196,7 +196,7 @@ def test_who_compiles_beside_ends_when_its_parent_is_killed() -> None:
 
 
 def test_who_compiles_beside_may_end_before_its_parent() -> None:
-    code = "from paretoguard.papers import warming; warming.main = lambda: None; warming.serve()"
+    code = "from paretoguard.compiler.beside import end_with_parent; end_with_parent()"
     helper = subprocess.Popen([sys.executable, "-c", code], stdin=subprocess.PIPE)
     assert helper.wait(timeout=60) == 0
     helper.communicate()

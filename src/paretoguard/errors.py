@@ -27,6 +27,10 @@ class SettingsError(ParetoguardError, ValueError):
     """A setting (delta, algorithm, evidence, budget, runs …) cannot be used."""
 
 
+class NotCompiledError(SettingsError):
+    """An algorithm, evidence or noise of the user's own does not compile; `__cause__` is what the compiler says."""
+
+
 class FileError(ParetoguardError, ValueError):
     """A file cannot be read, or does not hold what it should."""
 

@@ -1,7 +1,6 @@
 """Watching a trial while it runs: a live table on a terminal, a few lines elsewhere; always on stderr."""
 
 import math
-import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
@@ -12,7 +11,7 @@ from rich.table import Table
 
 from paretoguard.cli.console import plural
 from paretoguard.cli.layout import WHY, narrowed, slim, width_of, without
-from paretoguard.compiler import jit
+from paretoguard.compiler import tiers
 from paretoguard.pictures.text_placement import short
 from paretoguard.trial.trial import Trial
 from paretoguard.verdict import COLOURS, Result
@@ -44,21 +43,16 @@ def drive(trial: Trial, sample: Callable[[str], Mapping[str, float]], console: "
 @contextmanager
 def compiling(console: "Console") -> Iterator[None]:
     """Say so if kernels have to be compiled, which takes a while the first time."""
-    before, done = jit.cache_hits()[1], threading.Event()
+    said: list[int] = []
 
-    def look() -> None:
-        while not done.wait(0.1):
-            if jit.cache_hits()[1] > before:
-                console.print("compiling kernels (first run only)…")
-                return
+    def say(kernels: int) -> None:
+        if not said:
+            what = "kernels" if kernels == 1 else plural(kernels, "kernel")
+            console.print(f"compiling {what} (first run only)…")
+        said.append(kernels)
 
-    watcher = threading.Thread(target=look, daemon=True)
-    watcher.start()
-    try:
+    with tiers.announcing(say):
         yield
-    finally:
-        done.set()
-        watcher.join()
 
 
 @contextmanager

@@ -60,7 +60,6 @@ def drive_race(
         if ties and not experiment.status().samples:
             console.print(f"note: {ties}; a [tolerance] or a --budget ends that", soft_wrap=True)
         with compiling(console):
-            experiment.rehearse()
             try:
                 _watch(race, console)
             except KeyboardInterrupt:

@@ -25,6 +25,7 @@ GRID = 18  # distances of p from r, geometrically from the farthest …
 FARTHEST = 0.98  # … of the way from r to 1 …
 NEAREST = 0.05  # … to this share of r or 1 - r, whichever is less
 SHARPER = 0.2  # on 0 and 1, used where r (1 - r) is below this; at 1/4 the sub-Gaussian form is as good
+MOST_INTERPRETED = 200  # arms
 LOST = -40.0  # logarithm of what rounding loses beside 1
 HOLDS, FAILS = 0, 1  # the two sides of a row
 
@@ -81,6 +82,11 @@ class ProblemArrays(NamedTuple):
     independent: bool  # were the noisy objectives declared independent?
     gaussian: bool  # are they Gaussian with a known covariance?
     sigma_u: float  # sub-Gaussian norm of the noise vector (spec: depends on the declared dependence)
+
+    @property
+    def is_large(self) -> bool:
+        """True if a single call may compare so many pairs of arms that it is not to be interpreted."""
+        return self.arms > MOST_INTERPRETED
 
 
 def bets(A: Floats, b: Floats, exact_part: Floats, row_tolerance: Floats, ranges: Ranges) -> Bets:

@@ -33,7 +33,8 @@ from paretoguard.vocabulary import INFEASIBLE, OPTIMAL, UNDECIDED
 
 DECIDE, LOOK, CHOOSE, ASK, ASKED_ARM, COUNT, LAST, WAIT, UNASK, DROP, SETTLE = range(11)
 QUEUED, IS_ANSWERED, IS_DUE, IS_LOOKED = range(4)  # entries of Desk.tally
-_STEP, _ROW, CHOSEN = range(3)  # entries of Tape.cursor
+STEP, _ROW, CHOSEN = range(3)  # entries of Tape.cursor
+AT_END, NEWS, MORE = range(3)  # how `follow` returns: no step is left; a claim is certain for the first time; go on
 UNABLE = -2  # arms chosen: the algorithm has no rule for it while results are outstanding
 
 
@@ -137,19 +138,20 @@ class Steps:
 
 
 @entry
-def follow(desk: Desk, tape: Tape) -> bool:
-    """Go on with the steps. Return False at the end, True where a claim is certain for the first time."""
+def follow(desk: Desk, tape: Tape, most: int) -> int:
+    """Go on with up to `most` steps; return AT_END, NEWS or MORE."""
     cursor, state = tape.cursor, desk.engine.seen.state
-    while cursor[_STEP] < tape.steps.shape[0]:
-        kind, number = tape.steps[cursor[_STEP], 0], tape.steps[cursor[_STEP], 1]
-        cursor[_STEP] += 1
+    end = min(tape.steps.shape[0], cursor[STEP] + most)
+    while cursor[STEP] < end:
+        kind, number = tape.steps[cursor[STEP], 0], tape.steps[cursor[STEP], 1]
+        cursor[STEP] += 1
         goes_on = kind in (LOOK, SETTLE) or (kind == CHOOSE and number == 1)
         if desk.tally[IS_LOOKED] == 1 and not goes_on:
             _look_away(desk)
         if COUNT <= kind <= LAST:
             _count(desk, tape, number)
             if kind == LAST and desk.tally[IS_DUE] == 1 and _settle(desk):
-                return True
+                return NEWS
         elif kind == DECIDE:
             cursor[CHOSEN] = _decide(desk)
         elif kind in (LOOK, CHOOSE, ASK):
@@ -163,8 +165,8 @@ def follow(desk: Desk, tape: Tape) -> bool:
         elif kind == DROP:
             state.pending[number] -= 1
         elif kind == SETTLE and _settle(desk):
-            return True
-    return False
+            return NEWS
+    return MORE if cursor[STEP] < tape.steps.shape[0] else AT_END
 
 
 @inner
@@ -330,7 +332,7 @@ def _leave(desk: Desk, places: int) -> None:
 @inner
 def _take_asked(desk: Desk, tape: Tape, chosen: Integers, wanted: int) -> int:
     """Ask for as many arms as were asked for; where others come, take those of the record. Return how many."""
-    pending, step = desk.engine.seen.state.pending, tape.cursor[_STEP]
+    pending, step = desk.engine.seen.state.pending, tape.cursor[STEP]
     for i in range(pending.shape[0]):
         desk.pending[i] = pending[i]
     same = _choose(desk, chosen, wanted) == wanted
@@ -342,7 +344,7 @@ def _take_asked(desk: Desk, tape: Tape, chosen: Integers, wanted: int) -> int:
             pending[i] = desk.pending[i]
         for k in range(wanted):
             pending[tape.steps[step + k, 1]] += 1
-    tape.cursor[_STEP] += wanted
+    tape.cursor[STEP] += wanted
     return wanted
 
 

@@ -9,7 +9,7 @@ from typing import NamedTuple
 from numpy import uint64
 from numpy.typing import NDArray
 
-from paretoguard.compiler.jit import entry, inner
+from paretoguard.compiler.jit import entry, entry_at_once, inner
 from paretoguard.engine.arrays import ProblemArrays
 from paretoguard.engine.certify import settle_anew
 from paretoguard.engine.draws import Ahead, draw
@@ -43,7 +43,7 @@ def new_outcomes(runs: NDArray[uint64], arms: int) -> Outcomes:
     return Outcomes(integers(2), runs.astype(uint64), integers(R), flags(R), pulls, statuses, integers(arms))
 
 
-@entry
+@entry_at_once
 def advance(engine: Engine, source: Ahead, outcomes: Outcomes, steps: int, budget: int, pace: Pace) -> int:
     """Simulate about `steps` more samples; return how many were taken: 0 where every run has stopped.
 

@@ -4,11 +4,9 @@ import platform
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from importlib import metadata
 from typing import Any, NamedTuple
-
-import numba
-import numpy as np
 
 from paretoguard.algorithms import Algorithm
 from paretoguard.compiler.gc_pause import without_collecting
@@ -128,7 +126,7 @@ class Experiment:
             "order": setup.order,
             "ticket_seconds": _checked_seconds(ticket_seconds, setup.order),
             "program": __version__,
-            "versions": {"python": platform.python_version(), "numpy": np.__version__, "numba": numba.__version__},
+            "versions": _versions(),
         }
         more = {"protocol": protocol, "assumptions": list(assumptions), "doubt": doubt}
         data |= {key: value for key, value in more.items() if value}
@@ -353,11 +351,6 @@ class Experiment:
         with self._now() as fold:
             return fold.session.since()
 
-    def rehearse(self) -> None:
-        """Compile what the experiment needs to its end."""
-        with self._now() as fold:
-            fold.session.rehearse()
-
     def status(self) -> Status:
         """Return where the experiment stands."""
         with self._now() as fold:
@@ -477,6 +470,15 @@ class Experiment:
                 fold.hash = added[-1].hash
             if all(draft.kind != RETRACTED for draft in drafts):  # else all is folded anew, without the result
                 self._known = fold
+
+
+def _versions() -> dict[str, str]:
+    """Return the versions of what the experiment is begun with; numba may be missing."""
+    found = {"python": platform.python_version()}
+    for name in ("numpy", "numba"):
+        with suppress(metadata.PackageNotFoundError):
+            found[name] = metadata.version(name)
+    return found
 
 
 class _RefusedError(Exception):

@@ -7,11 +7,11 @@ import contextlib
 import os
 import subprocess
 import sys
-import threading
 from collections.abc import Callable, Iterator
 
-from paretoguard.compiler.disk_cache import cache_folder
-from paretoguard.compiler.jit import COMPILED
+from paretoguard.compiler.beside import end_with_parent
+from paretoguard.compiler.cache_folder import cache_folder
+from paretoguard.compiler.tiers import INTERPRETED, tier
 from paretoguard.papers import bounds
 from paretoguard.papers.outcome import Effort
 from paretoguard.simulation.instances import load
@@ -26,7 +26,7 @@ def warming(threads: int | None, say: Callable[[str], None]) -> Iterator[None]:
 
     It does not start where nothing is compiled or kept, nor with one thread or core, which the results need themselves.
     """
-    if not COMPILED or cache_folder() is None or threads == 1 or (os.cpu_count() or 1) == 1:
+    if tier() == INTERPRETED or cache_folder() is None or threads == 1 or (os.cpu_count() or 1) == 1:
         yield
         return
     quiet = subprocess.DEVNULL
@@ -52,17 +52,6 @@ def main() -> None:
         simulate(instance, delta=bounds.DELTA, budget=bounds.BUDGET, threads=1, **kind)
 
 
-def serve() -> None:
-    """Run `main` for as long as the other end of stdin is held."""
-    threading.Thread(target=_end_with_parent, daemon=True).start()
-    main()
-
-
-def _end_with_parent() -> None:
-    """Wait until stdin ends, to which nothing is ever written: the parent is gone, perhaps killed."""
-    os.read(0, 1)  # not sys.stdin, whose lock would be in the way of a normal end
-    os._exit(0)
-
-
 if __name__ == "__main__":
-    serve()
+    end_with_parent()
+    main()

@@ -8,10 +8,11 @@ import random
 from collections import deque
 from collections.abc import Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import replace
 from typing import NamedTuple
 
+from paretoguard.compiler.beside import nobody_beside
 from paretoguard.errors import SampleError
 from paretoguard.evidence.estimated_scale import LEAST_PULLS
 from paretoguard.experiment.experiment import Experiment
@@ -185,8 +186,10 @@ class Race:
     @contextmanager
     def _workers(self) -> Iterator[ThreadPoolExecutor]:
         workers = ThreadPoolExecutor(self.jobs, thread_name_prefix="race")
+        quiet = nobody_beside() if self.plan.recorded is None else nullcontext()
         try:
-            yield workers
+            with quiet:
+                yield workers
         finally:
             self.plan.source.close()
             workers.shutdown(wait=True, cancel_futures=True)

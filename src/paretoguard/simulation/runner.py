@@ -4,18 +4,19 @@ import os
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
-from numba.core.errors import NumbaError
 from numpy import int64, uint64
 
 from paretoguard.algorithms import Algorithm
-from paretoguard.engine.engine import Engine, cohort
-from paretoguard.engine.loop import FAULT, NEXT, advance, new_outcomes
+from paretoguard.engine.draws import Ahead
+from paretoguard.engine.engine import Engine, Pace, cohort
+from paretoguard.engine.loop import FAULT, NEXT, Outcomes, advance, new_outcomes
+from paretoguard.errors import NotCompiledError
 from paretoguard.evidence import Evidence
 from paretoguard.numeric import Bytes, Integers
 from paretoguard.problem import Instance
@@ -79,7 +80,7 @@ def run_cells(todo: Sequence[tuple[Cell, Integers]], design: Design, threads: in
     interrupted = False
     with progress_bar(sum(len(runs) for _, runs in jobs), "simulating") as report:
         try:
-            _compile(todo, design)
+            _compile(todo, design, workers)
             crew.start(workers, report)
         except KeyboardInterrupt:
             interrupted = True
@@ -142,19 +143,20 @@ def _parts(runs: Integers, workers: int) -> Iterator[Integers]:
         runs = runs[size:]
 
 
-def _compile(todo: Sequence[tuple[Cell, Integers]], design: Design) -> None:
-    """Compile (or load) what all runs need, once, before all threads ask for it at the same time."""
-    kinds = set()
+def _compile(todo: Sequence[tuple[Cell, Integers]], design: Design, workers: int) -> None:
+    """Compile (or load) what all runs need before all threads ask for it; several kernels at once."""
+    wanted: dict[Hashable, tuple[Cell, Work]] = {}
     for cell, runs in todo:
-        if len(runs) == 0:
-            continue
-        engine, noise = _begun(cell, design), cell.instance.problem.noise.values()
-        records = engine.memory, engine.seen.evidence
-        kind = (*map(type, records), *(type(model) for model in noise if model.law is not None))
-        if kind not in kinds:
-            kinds.add(kind)
-            with _named(cell):
-                _run(cell, runs[:0], design, threading.Event(), lambda finished: None)
+        if len(runs) > 0:
+            work = begin_runs(cell, runs[:0], design)
+            wanted.setdefault(advance.kind(*work.arguments(0)), (cell, work))
+    lacking = advance.lacking(work.arguments(0) for _, work in wanted.values())
+    if len(lacking) > 1 and workers > 1:
+        with progress_bar(len(lacking), "compiling") as report:
+            advance.make_apart(lacking, workers, report)
+    for cell, work in wanted.values():
+        with _named(cell):
+            advance.make(*work.arguments(0))
 
 
 @contextmanager
@@ -162,31 +164,48 @@ def _named(cell: Cell) -> Iterator[None]:
     """Name a part of the user's that does not compile."""
     try:
         yield
-    except NumbaError as error:
-        raise not_compiled(error, cell.algorithm, cell.evidence) from error
+    except NotCompiledError as error:
+        raise not_compiled(error, cell.algorithm, cell.evidence) from error.__cause__
 
 
-def _begun(cell: Cell, design: Design) -> Engine:
+class Work(NamedTuple):
+    """What some runs of a cell are simulated with."""
+
+    engine: Engine
+    source: Ahead
+    outcomes: Outcomes
+    budget: int
+    pace: Pace
+
+    def arguments(self, steps: int) -> tuple[Engine, Ahead, Outcomes, int, int, Pace]:
+        """Return the arguments of `advance`, for about so many samples."""
+        return self.engine, self.source, self.outcomes, steps, self.budget, self.pace
+
+
+def begin_runs(cell: Cell, runs: Integers, design: Design) -> Work:
+    """Return what these runs of a cell are simulated with, before the first of them."""
     problem, how = cell.instance.problem, (cell.algorithm, cell.evidence, cell.delta)
-    return engine_for(problem, *how, seed=design.seed, batch=design.batch)
+    return Work(
+        engine_for(problem, *how, seed=design.seed, batch=design.batch),
+        source(cell.instance),
+        new_outcomes(runs.astype(uint64), len(problem.arms)),
+        checks.check_budget(design.budget),
+        cohort(design.batch, len(problem.arms)),
+    )
 
 
 def _run(cell: Cell, runs: Integers, design: Design, stop: threading.Event, report: Report) -> Block:
     """Simulate the given runs, looking at `stop` every tenth of a second; if it is set, return the finished runs."""
-    problem = cell.instance.problem
-    engine = _begun(cell, design)
-    drawn_from = source(cell.instance)
-    outcomes = new_outcomes(runs.astype(uint64), len(problem.arms))
-    ns, budget = np.zeros(len(runs), dtype=int64), checks.check_budget(design.budget)
-    pace = cohort(design.batch, len(problem.arms))
-    steps = 1000
+    work = begin_runs(cell, runs, design)
+    outcomes = work.outcomes
+    ns, steps = np.zeros(len(runs), dtype=int64), 1000
     while not stop.is_set():
         first, begun = int(outcomes.cursor[NEXT]), time.thread_time_ns()
-        taken = advance(engine, drawn_from, outcomes, steps, budget, pace)
+        taken = advance(*work.arguments(steps))
         took = time.thread_time_ns() - begun
         last = int(outcomes.cursor[NEXT])
         if last < len(runs) and outcomes.stopped[last] == FAULT:
-            raise bad_queue(cell.algorithm, len(problem.arms))
+            raise bad_queue(cell.algorithm, len(cell.instance.problem.arms))
         if taken == 0 and last == first:
             break
         if taken > 0:

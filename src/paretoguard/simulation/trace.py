@@ -6,18 +6,15 @@ from os import PathLike
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
-from numpy import float64, int64, uint8, uint64
+from numpy import float64, int64, uint8
 
-from paretoguard.engine.engine import cohort
 from paretoguard.engine.explain import progress
-from paretoguard.engine.loop import NEXT, advance, new_outcomes, observe_results, settle_now
+from paretoguard.engine.loop import NEXT, advance, observe_results, settle_now
 from paretoguard.engine.state import CLOCK
 from paretoguard.errors import SettingsError
 from paretoguard.numeric import Bytes, Floats, Integers
-from paretoguard.simulation.rewards import source
-from paretoguard.simulation.runner import Cell, Design
-from paretoguard.trial import checks
-from paretoguard.trial.setup import Setup, engine_for
+from paretoguard.simulation.runner import Cell, Design, begin_runs
+from paretoguard.trial.setup import Setup
 from paretoguard.verdict import Result
 from paretoguard.vocabulary import ANSWER_FOUND, STATUSES, UNDECIDED
 
@@ -101,24 +98,22 @@ class Trace(Growth):
 
 def trace(cell: Cell, design: Design, done: Done, looks: int = _LOOKS) -> Trace:
     """Simulate a finished run again and look about `looks` times, evenly in the logarithm of the samples."""
-    arms, budget = len(done.pulls), checks.check_budget(design.budget)
-    engine = engine_for(cell.instance.problem, cell.algorithm, cell.evidence, cell.delta, seed=design.seed)
-    state = engine.seen.state
-    drawn_from = source(cell.instance)
-    outcomes, pace = new_outcomes(np.array([done.run], dtype=uint64), arms), cohort(design.batch, arms)
+    arms = len(done.pulls)
+    work = begin_runs(cell, np.array([done.run]), design)
+    state, outcomes = work.engine.seen.state, work.outcomes
     samples, pulls, statuses, found = [], [], [], []
     for goal in goals(arms, done.samples, looks):
         ahead = goal - int(state.tally[CLOCK])
         if ahead <= 0:  # a decision pulls several arms, and may have gone past this look
             continue
-        advance(engine, drawn_from, outcomes, ahead, budget, pace)
+        advance(*work.arguments(ahead))
         statuses.append(np.zeros(arms, dtype=uint8))
-        settle_now(engine.seen, statuses[-1], outcomes.via)
+        settle_now(work.engine.seen, statuses[-1], outcomes.via)
         found.append(np.zeros(arms))
-        progress(engine.seen, done.answer, found[-1])
+        progress(work.engine.seen, done.answer, found[-1])
         samples.append(int(state.tally[CLOCK]))
         pulls.append(state.counts.copy())
-    advance(engine, drawn_from, outcomes, 1, budget, pace)  # to the decision to stop
+    advance(*work.arguments(1))  # to the decision to stop
     ended = outcomes.cursor[NEXT] == 1 and outcomes.samples[0] == done.samples
     if not (ended and np.array_equal(outcomes.pulls[0], done.pulls)):
         raise SettingsError(

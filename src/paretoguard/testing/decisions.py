@@ -5,30 +5,25 @@ place in the list breaks the tie: runs are compared until two arms have as many 
 """
 
 import math
-import os
-import pickle
-import subprocess
-import sys
-import tempfile
-from collections.abc import Iterator
+import random
+from collections.abc import Callable, Iterator
 from itertools import permutations, product
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from paretoguard.compiler.jit import COMPILED
+from paretoguard.compiler.tiers import COMPILED, INTERPRETED, forced, has_compiler
 from paretoguard.engine.explain import DOMINATION, FEASIBILITY, NON_DOMINATION, claim, difference_limit, shortcuts
-from paretoguard.engine.loop import observe_result
+from paretoguard.engine.loop import advance, observe_result
 from paretoguard.engine.state import CLOCK
 from paretoguard.engine.view import View
 from paretoguard.problem import Instance, Problem
 from paretoguard.simulation.rewards import sampler
+from paretoguard.simulation.runner import Cell, Design, begin_runs
 from paretoguard.simulation.study import Study, simulate
 from paretoguard.testing.cases import (
     DELTA,
     SEED,
-    BrokenLawError,
     Case,
     Laws,
     Setting,
@@ -175,41 +170,31 @@ def _study(case: Case, setting: Setting, *, runs: int, budget: int, threads: int
 
 
 @LAWS.state
-def the_compiler_changes_nothing(case: Case) -> None:
-    """Without the compiler (NUMBA_DISABLE_JIT=1) the same is decided."""
-    try:
-        given = pickle.dumps(case)
-    except (pickle.PicklingError, AttributeError) as error:
-        raise BrokenLawError(
-            f"another process cannot import {case}; put the class in a module of its own ({error})"
-        ) from None
-    program = "import sys; from paretoguard.testing import decisions; decisions.write_runs(*sys.argv[1:])"
-    environment = dict(os.environ, NUMBA_DISABLE_JIT=str(int(COMPILED)), PYTHONPATH=os.pathsep.join(sys.path))
-    with tempfile.TemporaryDirectory() as folder:
-        asked, told = Path(folder) / "case", Path(folder) / "runs"
-        asked.write_bytes(given)
-        other = subprocess.run(
-            [sys.executable, "-c", program, str(asked), str(told)], capture_output=True, env=environment, check=False
-        )
-        last = other.stderr.decode().strip().rpartition("\n")[2]
-        demand(other.returncode == 0, f"in a process of its own it fails with {last}")
-        there = told.read_text(encoding="utf-8").splitlines()
-    for a, b in zip(_runs(case), there, strict=True):
-        demand(a == b, f"pulls and statuses {a} here, {b} in the other process")
+def the_tier_changes_nothing(case: Case) -> None:
+    """Interpreted, compiled, or now this and now that, the same is decided."""
+    chance = random.Random(SEED)
+    ways: dict[str, str | Callable[[], str]] = {
+        INTERPRETED: INTERPRETED,
+        "now this and now that": lambda: chance.choice((INTERPRETED, COMPILED)),
+    }
+    if not has_compiler():
+        return
+    for setting in settings_of(case):
+        compiled = _stepwise(case, setting, COMPILED)
+        for way, wanted in ways.items():
+            for a, b in zip(_stepwise(case, setting, wanted), compiled, strict=True):
+                demand(a == b, f"pulls and statuses {a} {way}, {b} compiled")
 
 
-def write_runs(asked: str, told: str) -> None:
-    """Write what `the_compiler_changes_nothing` compares of the case pickled in `asked`: one run a line."""
-    Path(told).write_text("\n".join(_runs(pickle.loads(Path(asked).read_bytes()))), encoding="utf-8")
-
-
-def _runs(case: Case) -> list[str]:
-    studies = [_study(case, setting, runs=3, budget=120) for setting in settings_of(case)]
-    return [
-        f"{run.tolist()} {codes.tolist()}"
-        for study in studies
-        for run, codes in zip(study.pulls, study.statuses, strict=True)
-    ]
+def _stepwise(case: Case, setting: Setting, wanted: str | Callable[[], str]) -> list[str]:
+    """Simulate a few runs, a few samples a call."""
+    cell = Cell(setting.instance(), case.algorithm, case.evidence, DELTA)
+    with forced(wanted):
+        work = begin_runs(cell, np.arange(3), Design(SEED, budget=120))
+        while advance(*work.arguments(7)) > 0:
+            pass
+    runs = zip(work.outcomes.pulls, work.outcomes.statuses, strict=True)
+    return [f"{pulls.tolist()} {statuses.tolist()}" for pulls, statuses in runs]
 
 
 @LAWS.state

@@ -4,29 +4,31 @@ What happens is written down as steps, which the engine follows (`engine/asktell
 is replayed, all together at the end.
 """
 
+import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 
 import numpy as np
-from numba.core.errors import NumbaError
 from numpy import float64
 from numpy.typing import NDArray
 
 from paretoguard.engine import asktell
 from paretoguard.engine.asktell import Steps, Tape, Terms, follow, new_desk
 from paretoguard.engine.engine import FAULTY
-from paretoguard.errors import ProblemError, SampleError, SettingsError
+from paretoguard.errors import NotCompiledError, ProblemError, SampleError, SettingsError
 from paretoguard.problem.noise import Exact
 from paretoguard.trial import checks, registry
 from paretoguard.trial.setup import Setup, bad_queue, fills_batches, not_compiled
 from paretoguard.trial.tickets import Ticket, Tickets, Values
 from paretoguard.verdict import Result, Verdict, notes
-from paretoguard.verdict.reasons import explain, rehearse, since
+from paretoguard.verdict.reasons import explain, since
 from paretoguard.verdict.snapshot import Snapshot, snapshot, unvarying
 from paretoguard.vocabulary import ANSWER_FOUND, AS_ASKED, BUDGET_SPENT, CPSI, HEURISTIC, STATUSES, STILL_OPEN
 
 _MOST_AT_ONCE = 1_000_000  # tickets
+LOOK_SECONDS = 0.1  # of following steps, between two looks at Ctrl-C and at how far they are …
+_FIRST_STEPS = 100  # … for which so many are followed at first
 PAIRS_PER_RESULT = 1000  # of arms: so many comparisons after each result, on average, to see what is certain
 
 
@@ -231,12 +233,20 @@ class Session:
         tape = self._steps.tape(len(self.problem.objectives))
         if is_record:
             self.problem.check_rows(tape.rows)
-        try:
-            while follow(self._desk, tape):
+        most, ended = _FIRST_STEPS, asktell.MORE
+        while ended != asktell.AT_END:
+            done, begun = tape.cursor[asktell.STEP], time.perf_counter()
+            try:
+                ended = follow(self._desk, tape, most)
+            except NotCompiledError as error:
+                raise not_compiled(error, self.setup.algorithm, self.setup.evidence) from error.__cause__
+            if ended == asktell.NEWS:
                 first = [i for i, arm in enumerate(self.problem.arms) if self._desk.first[i] and arm not in self._kept]
                 self._kept.update(self._explain(first))
-        except NumbaError as error:
-            raise not_compiled(error, self.setup.algorithm, self.setup.evidence) from error
+            elif ended == asktell.MORE:
+                each = (time.perf_counter() - begun) / (tape.cursor[asktell.STEP] - done)
+                most = max(1, min(2 * most, int(LOOK_SECONDS / each)))
+                follow.expect(each * (len(tape.steps) - tape.cursor[asktell.STEP]), self._desk, tape, most)
         return tape
 
     # --- what is certain ---------------------------------------------------------------------------------------------
@@ -309,13 +319,3 @@ class Session:
             *notes.ties(self.problem, verdicts, spent=self._is_spent),
             *notes.waiting(self.held),
         )
-
-    def rehearse(self) -> None:
-        """Run everything that a session runs, on results that nobody measured: so that nobody waits for a compiler."""
-        other = Session(self.setup, asks=self._steps.asks)
-        for arm in 2 * self.problem.arms:
-            other._steps.add(asktell.UNASK, self._place[arm])
-            other._count(arm, [np.zeros(len(self.problem.objectives))])
-        other.next_arm()
-        other._settle()
-        rehearse(other._numbers())

@@ -9,8 +9,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from numba.core.errors import NumbaError
-
 from paretoguard.algorithms import Algorithm
 from paretoguard.compiler.fingerprint import ROOMS
 from paretoguard.compiler.jit import Part
@@ -28,7 +26,7 @@ from paretoguard.engine.questions import (
     undominated,
     weigh,
 )
-from paretoguard.errors import SettingsError
+from paretoguard.errors import NotCompiledError, SettingsError
 from paretoguard.evidence import Evidence
 from paretoguard.problem import Problem
 from paretoguard.trial import checks, promises, registry
@@ -156,7 +154,7 @@ def _check(record: Any, what: str, questions: Sequence[Part]) -> None:
             raise SettingsError(f"{what}: `{name}` is asked with ({', '.join(expected)}), but {error}") from None
 
 
-def not_compiled(error: NumbaError, algorithm: Algorithm, evidence: Evidence) -> SettingsError:
+def not_compiled(error: NotCompiledError, algorithm: Algorithm, evidence: Evidence) -> SettingsError:
     """Return what numba says in one paragraph: the last file of the user's that it names, and its most telling line."""
     lines = [line.strip() for line in _ANSI.sub("", str(error)).splitlines() if line.strip()]
     told = [line for line in lines if _TELLING.search(line) and not _PLACE.search(line)]

@@ -12,8 +12,6 @@ from numpy import uint8
 from paretoguard.algorithms.pitfall.costs import new_pitfalls
 from paretoguard.algorithms.pitfall.search import ratio_dominators
 from paretoguard.engine.explain import (
-    FEASIBILITY,
-    claim,
     closest_rival,
     difference_limit,
     likeliest_dominator,
@@ -35,17 +33,6 @@ def explain(
     numbers: Snapshot, statuses: Bytes, via: Integers, guarantee: str, arms: Iterable[int]
 ) -> dict[str, Verdict]:
     return {numbers.problem.arms[i]: _verdict(numbers, i, statuses, via, guarantee) for i in arms}
-
-
-def rehearse(numbers: Snapshot) -> None:
-    """Call each kernel that explanations need, so that nobody waits for the compiler later."""
-    K = len(numbers.problem.arms)
-    dominators(numbers, 0, np.full(K, -1))
-    closest_rival(numbers.view, 0)
-    likeliest_dominator(numbers.view, 0)
-    claim(numbers.view, FEASIBILITY, (0, 0), (2, 2))
-    if numbers.view.problem.noisy:
-        difference_limit(numbers.view, 0, K - 1, 0)
 
 
 def since(earlier: Verdict, now: Verdict, samples: int) -> Verdict:

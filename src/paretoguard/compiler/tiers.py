@@ -1,0 +1,232 @@
+"""How a kernel runs: as plain Python, or as machine code. Decided call by call; the results are the same.
+
+A first use is interpreted: a sample takes a millisecond or less, and nobody waits for a compiler. Where the work so far
+predicts that it pays, machine code is read from disk or, if there is none, made by a process beside; calls use it from
+the moment it is there. PARETOGUARD_TIER=interpreted or =compiled forces one.
+"""
+
+import functools
+import importlib.util
+import os
+import time
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any, Generic, ParamSpec, TypeVar, cast
+
+import numpy as np
+
+from paretoguard.compiler import beside
+from paretoguard.compiler.cache_folder import LOOK_SECONDS, cache_folder
+from paretoguard.errors import SettingsError
+
+if TYPE_CHECKING:
+    from paretoguard.compiler.machine_code import MachineCode
+
+INTERPRETED, COMPILED, AUTO = TIERS = ("interpreted", "compiled", "auto")
+VARIABLE = "PARETOGUARD_TIER"
+# Seconds of interpreting, spent or expected, from which on it pays …
+WORTH_READING = 0.4  # … to load numba and to read machine code
+WORTH_MAKING = 2.0  # … to let a process beside compile
+WORTH_WAITING = 20.0  # … to compile here, where no process beside can: about as long as that takes
+
+Call = Callable[..., Any]
+_P = ParamSpec("_P")
+_R = TypeVar("_R")
+_forced: list[str | Callable[[], str]] = []  # the last one holds
+_listeners: list[Call] = []
+_kernels: list["Kernel[..., Any]"] = []
+
+
+class _Way:
+    """How a kernel runs for one kind of arguments."""
+
+    def __init__(self, *, is_large: bool) -> None:
+        self.is_large = is_large
+        self.spent = 0.0  # seconds of interpreting so far …
+        self.ahead = 0.0  # … and those expected
+        self.was_sought = False  # on disk
+        self.beside: beside.Making | None = None
+        self.is_hopeless = False  # it does not compile
+
+    @property
+    def seconds(self) -> float:
+        return max(self.spent, self.ahead)
+
+
+class Kernel(Generic[_P, _R]):
+    """A kernel: called from Python, it runs its body or the machine code made of it."""
+
+    def __init__(self, body: Callable[_P, _R], *, at_once: bool = False) -> None:
+        functools.update_wrapper(self, body)
+        self.body: Call = body
+        self.at_once = at_once
+        self._ways: dict[tuple[type, ...], _Way] = {}
+        self._code: MachineCode | None = None
+        _kernels.append(self)
+
+    def __call__(self, *arguments: _P.args, **named: _P.kwargs) -> _R:
+        if self._code is None or _forced:
+            return cast(_R, self._choose(*arguments)(*arguments))
+        return cast(_R, self._code.call(*arguments))  # where it has none for these, it asks `_choose`
+
+    def expect(self, seconds: float, *arguments: Any) -> None:
+        """Say that calls with arguments of this kind will take so long if they are interpreted."""
+        self._way(arguments).ahead = seconds
+
+    def make(self, *arguments: Any) -> None:
+        """Compile the kernel for arguments of this kind, unless kernels are interpreted."""
+        if tier() != INTERPRETED:
+            self._made(arguments)
+
+    def kind(self, *arguments: Any) -> Hashable:
+        """Return what arguments that need the same machine code have in common."""
+        return tuple(_kinds(arguments))
+
+    def lacking(self, wanted: Iterable[tuple[Any, ...]]) -> list[tuple[Any, ...]]:
+        """Return those arguments that no machine code, loaded or on disk, is for; none where none is wanted."""
+        return [] if tier() == INTERPRETED else [each for each in wanted if self.code().read(each) is None]
+
+    def make_apart(self, wanted: Sequence[tuple[Any, ...]], processes: int, report: Callable[[int], None]) -> None:
+        """Compile the kernel for several kinds of arguments, in so many processes, the first ones first.
+
+        Compiling takes a gigabyte, which a process gives back. What does not compile there is left to `make`. `report`
+        is told how many more have ended.
+        """
+        left, running = list(wanted), list[beside.Making]()
+        _announce(len(left))
+        try:
+            while left or running:
+                while left and len(running) < processes:
+                    running.append(beside.make(self.body, left.pop(0)))
+                ended = [each for each in running if not each.is_running]
+                running = [each for each in running if each not in ended]
+                report(len(ended))
+                time.sleep(LOOK_SECONDS)
+        finally:
+            for each in running:
+                each.end()
+
+    def code(self) -> "MachineCode":
+        """Return the machine code, which loads numba."""
+        if self._code is None:
+            from paretoguard.compiler.machine_code import MachineCode
+
+            self._code = MachineCode(self.body, self._choose)
+        return self._code
+
+    # --- the choice --------------------------------------------------------------------------------------------------
+
+    def _choose(self, *arguments: Any) -> Call:
+        """Return what runs these arguments now."""
+        way, wanted = self._way(arguments), tier()
+        if wanted == COMPILED or (wanted == AUTO and (self.at_once or way.is_large)):
+            return self._made(arguments)
+        code = self._sought(way, arguments) if wanted == AUTO else None
+        return code or functools.partial(self._interpret, way)
+
+    def _way(self, arguments: tuple[Any, ...]) -> _Way:
+        kinds = tuple(_kinds(arguments))
+        if kinds not in self._ways:
+            self._ways[kinds] = _Way(is_large=_Large in kinds)
+        return self._ways[kinds]
+
+    def _made(self, arguments: tuple[Any, ...]) -> Call:
+        for missing in self.lacking([arguments]):
+            self.make_apart([missing], 1, lambda ended: None)
+        return cast(Call, self.code().make(arguments))
+
+    def _interpret(self, way: _Way, *arguments: Any) -> Any:
+        begun = time.perf_counter()
+        try:
+            with np.errstate(all="ignore"):  # as machine code does
+                return self.body(*arguments)
+        finally:
+            way.spent += time.perf_counter() - begun
+
+    def _sought(self, way: _Way, arguments: tuple[Any, ...]) -> Call | None:
+        """Return machine code if it is at hand and pays; where it is not on disk, let it be made when that pays."""
+        if way.is_hopeless or way.seconds < WORTH_READING:
+            return None
+        if not way.was_sought:
+            way.was_sought = True
+            if self._may_be_on_disk():
+                return cast("Call | None", self.code().read(arguments))
+        if way.beside is None and way.seconds >= WORTH_MAKING and beside.has_room():
+            way.beside = beside.make(self.body, arguments)
+        if way.beside is not None and way.beside.is_running:
+            return None
+        if way.beside is not None and way.beside.is_made and (found := self.code().read(arguments)) is not None:
+            return cast(Call, found)
+        way.is_hopeless = way.beside is not None and way.beside.is_refused
+        return self._made(arguments) if way.spent >= WORTH_WAITING and not way.is_hopeless else None
+
+    def _may_be_on_disk(self) -> bool:
+        folder = cache_folder()
+        return folder is not None and any(folder.glob(f"*.{self.body.__name__}-*.nbc"))
+
+
+class _Large:
+    """Marks the arguments of a problem that is too large to be interpreted."""
+
+
+def _kinds(arguments: Sequence[Any]) -> Iterator[type]:
+    """Yield the types of arguments, also of the fields of records; a record may say that it `is_large`."""
+    for each in arguments:
+        yield type(each)
+        if isinstance(each, tuple):
+            yield from _kinds(each)
+            if getattr(each, "is_large", False):
+                yield _Large
+
+
+def _announce(kernels: int) -> None:
+    for listener in _listeners:
+        listener(kernels)
+
+
+# --- for the whole process --------------------------------------------------------------------------------------------
+
+
+@functools.cache
+def has_compiler() -> bool:
+    """True if numba is installed, and not switched off."""
+    return importlib.util.find_spec("numba") is not None and os.environ.get("NUMBA_DISABLE_JIT", "0") in ("", "0")
+
+
+def tier() -> str:
+    """Return the tier of now: "interpreted", "compiled" or "auto"."""
+    forced = _forced[-1] if _forced else os.environ.get(VARIABLE) or AUTO
+    wanted = forced() if callable(forced) else forced
+    if wanted not in TIERS:
+        raise SettingsError(f"{VARIABLE} is {wanted!r}; expected one of {', '.join(TIERS)}")
+    if has_compiler():
+        return wanted
+    if wanted == COMPILED:
+        raise SettingsError(f"{VARIABLE} is {COMPILED!r}, but numba is not installed: pip install numba")
+    return INTERPRETED
+
+
+@contextmanager
+def forced(wanted: str | Callable[[], str]) -> Iterator[None]:
+    """Run every kernel in this block in this tier, or in the one that a function says call by call."""
+    _forced.append(wanted)
+    try:
+        yield
+    finally:
+        _forced.pop()
+
+
+@contextmanager
+def announcing(say: Callable[[int], None]) -> Iterator[None]:
+    """Call `say` with how many kernels are to be compiled, whenever this process waits for that."""
+    _listeners.append(say)
+    try:
+        yield
+    finally:
+        _listeners.remove(say)
+
+
+def cache_hits() -> tuple[int, int]:
+    """Return how many kernels this process loaded from disk, and how many it compiled."""
+    codes = [kernel._code for kernel in _kernels if kernel._code is not None]
+    return sum(code.loaded for code in codes), sum(code.compiled for code in codes)
