@@ -42,7 +42,7 @@ slow: $(STAMP)
 	$(BIN)/python -m pytest -n auto -m slow
 
 kernel: $(STAMP)
-	NUMBA_DISABLE_JIT=1 $(BIN)/python -m pytest -m kernel -n auto
+	PARETOGUARD_TIER=interpreted $(BIN)/python -m pytest -m kernel -n auto
 
 # What the tests were last run with; names and versions only.
 versions: $(STAMP)

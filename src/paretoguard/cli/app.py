@@ -2,6 +2,7 @@
 
 import inspect
 import sys
+import warnings
 from typing import Annotated, Any
 
 import typer
@@ -50,8 +51,13 @@ class CommandGroup(TyperGroup):
         for stream in (sys.stdout, sys.stderr):
             if hasattr(stream, "reconfigure"):
                 stream.reconfigure(errors="replace")
-        with failures():
+        with failures(), warnings.catch_warnings():
+            warnings.showwarning = _show_note  # type: ignore[assignment]
             return super().invoke(ctx)
+
+
+def _show_note(message: Warning | str, *place: Any) -> None:
+    typer.echo(f"note: {message}", err=True)
 
 
 class Plain(TyperCommand):

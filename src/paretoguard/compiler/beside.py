@@ -85,10 +85,11 @@ def make(body: Callable[..., Any], arguments: Sequence[Any]) -> Making:
 
 def _process(body: Callable[..., Any], arguments: Sequence[Any]) -> "subprocess.Popen[bytes] | None":
     """Return the process; None where it cannot be begun, or could not import what the arguments are made of."""
-    if any(kind.__module__ == "__main__" for kind in _records(arguments)):
+    modules = marks.modules_with_bodies(_records(arguments))
+    if "__main__" in (*modules, *(kind.__module__ for kind in _records(arguments))):
         return None
     try:
-        wanted = pickle.dumps((marks.outside_modules(), body.__module__, body.__qualname__, _shrunk(tuple(arguments))))
+        wanted = pickle.dumps((modules, body.__module__, body.__qualname__, _shrunk(tuple(arguments))))
         process = subprocess.Popen(
             [sys.executable, "-P", "-m", "paretoguard.compiler.beside"],
             stdin=subprocess.PIPE,

@@ -1,7 +1,7 @@
 """What was marked for kernels: functions, and bodies from outside the engine. `machine_code` makes kernels of them."""
 
 from collections import defaultdict
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple
 
 from paretoguard.compiler.fingerprint import is_of_engine
@@ -34,7 +34,7 @@ def note_body(record: type, body: Callable[..., Any]) -> None:
         (for_all if record is object or is_of_engine(record) else outside[record]).append(body)
 
 
-def outside_modules() -> list[str]:
-    """Return the modules that bodies from outside the engine are in, in the order of their registration."""
-    bodies = [*for_all, *(body for bodies in outside.values() for body in bodies)]
+def modules_with_bodies(records: Iterable[type]) -> list[str]:
+    """Return the modules from outside the engine that have bodies for some of these records."""
+    bodies = [*for_all, *(body for record in records for kind in record.__mro__ for body in outside.get(kind, ()))]
     return list(dict.fromkeys(body.__module__ for body in bodies))

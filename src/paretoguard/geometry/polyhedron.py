@@ -88,6 +88,20 @@ def project(region: Polyhedron, x: ArrayLike) -> Projection:
     )
 
 
+def has_point(A: Floats, b: Floats, slop: float) -> bool:
+    """True if a point satisfies A x <= b, each row up to `slop` of its norm. False proves nothing.
+
+    >>> has_point(np.array([[2.0, 0.0], [-1.0, -1.0]]), np.array([4.0, -1.0]), 1e-12)
+    True
+    """
+    norms = np.linalg.norm(A, axis=1)
+    if not (np.all(norms > 0) and np.all(np.isfinite(b))):
+        return False
+    rows = A / norms[:, None]
+    rows /= np.linalg.norm(rows, axis=1)[:, None]  # once more: to the last bit
+    return project(polyhedron(rows, b / norms), np.zeros(A.shape[1])).violation <= slop
+
+
 @entry
 def _outside(region: Polyhedron, rhs: Floats, x: Floats, work: Workspace) -> float:
     return outside(region, rhs, x, work)

@@ -14,6 +14,7 @@ from numpy import float64
 from numpy.typing import ArrayLike
 
 from paretoguard.errors import ProblemError
+from paretoguard.geometry.polyhedron import has_point
 from paretoguard.numeric import Floats
 from paretoguard.problem.grammar import number, parse, render
 from paretoguard.problem.names import check_names
@@ -186,7 +187,8 @@ def _together(rows: Sequence[Constraint]) -> str:
 
 # --- whether rows A x <= b leave anything within a box low <= x <= high -----------------------------------------------
 #
-# Rows that touch a single objective are compared directly; others need linear programs (HiGHS, imported only then).
+# Rows that touch a single objective are compared directly; of others mostly a point is found. Where none is, linear
+# programs prove it (HiGHS, imported only then: that takes a quarter of a second).
 # Everything is first made dimensionless, so that the answer does not depend on the units of the objectives.
 
 
@@ -207,6 +209,10 @@ def clash(A: Floats, b: Floats, low: Floats, high: Floats) -> tuple[int, ...]:
     found = _clash_on_one_axis(A, b, low, high)
     if found or np.all((A != 0).sum(axis=1) == 1):
         return found
+    sides = np.eye(A.shape[1])
+    rows = np.vstack([A, sides[np.isfinite(high)], -sides[np.isfinite(low)]])
+    if has_point(rows, np.concatenate([b, high[np.isfinite(high)], -low[np.isfinite(low)]]), 0.01 * RELATIVE):
+        return ()
     excess, weights = _least_excess(A, b, low, high)
     if excess <= RELATIVE:
         return ()
@@ -292,7 +298,7 @@ def _exceeds(least: float, most: float) -> bool:
 
 def _least_excess(A: Floats, b: Floats, low: Floats, high: Floats) -> tuple[float, Floats]:
     """Return the least t >= 0 with A x <= b + t for some x in the box, and the rows' multipliers [m]."""
-    from scipy.optimize import linprog  # a quarter of a second to import, and boxes do not need it
+    from scipy.optimize import linprog
 
     m, d = A.shape
     answer = linprog(

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from paretoguard.engine.arrays import ProblemArrays, Ranges, bets
 from paretoguard.errors import ProblemError
-from paretoguard.geometry.polyhedron import polyhedron
+from paretoguard.geometry.polyhedron import has_point, polyhedron
 from paretoguard.numeric import Floats, Integers
 from paretoguard.problem.noise import Bernoulli, Gaussian, Noise
 
@@ -163,11 +163,14 @@ def redundant(rows: Floats, bounds: Floats) -> NDArray[np.bool_]:
             mine = np.array([row for row, other in enumerate(sides) if other == side])
             found[np.delete(mine, np.argmin(bounds[mine] / size[mine]))] = True
         return found
-    from scipy.optimize import linprog  # a quarter of a second to import
-
     for row in np.argsort(-bounds, kind="stable"):  # the farthest first
         others = ~found
         others[row] = False
+        clearly = bounds[row] + 1e-8 * (1.0 + abs(bounds[row]))
+        if has_point(np.vstack([rows[others], -rows[row]]), np.append(bounds[others], -clearly), 1e-11):
+            continue  # it is clearly beyond the row, and within the others
+        from scipy.optimize import linprog  # a quarter of a second to import, and seldom needed
+
         most = linprog(-rows[row], A_ub=rows[others], b_ub=bounds[others], bounds=(None, None), method="highs")
         found[row] = most.status == 0 and -most.fun <= bounds[row] + 1e-9 * (1.0 + abs(bounds[row]))
     return found

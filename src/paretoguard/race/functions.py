@@ -24,6 +24,8 @@ LASTING = (TypeError, NameError, AttributeError, ImportError, NotImplementedErro
 class Functions(Source):
     """Calls `module:function` with the arm's `with` words or, if there are none, with the arm's name."""
 
+    in_process = True
+
     def __init__(self, sources: Mapping[str, Mapping[str, Any]], how: How, folder: Path) -> None:
         self._timeout = how.timeout
         self._words = {arm: source.get("with", {}) for arm, source in sources.items()}

@@ -93,6 +93,7 @@ class Source(ABC):
     """Measures arms; several threads may call `measure` at once."""
 
     least_peak: float | None = None  # MB: less peak memory of a command cannot be told apart; None where not known
+    in_process = False  # does it measure in this process, whose other work would disturb it?
     written: AbstractSet[str] = frozenset()  # files that commands name, as they are quoted, changed by runs
 
     @abstractmethod

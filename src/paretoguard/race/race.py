@@ -135,7 +135,8 @@ class Race:
                     yield Waiting()
                     continue
                 happened = self._record_all(done)
-                self._start(workers, waiting)
+                if not (self.plan.source.in_process and self.jobs == 1):  # else what is drawn would be in its way
+                    self._start(workers, waiting)
                 yield from happened
                 yield from self._look_for_unvarying()
         if self.stuck and not was_stuck:

@@ -4,6 +4,7 @@ import os
 import sys
 import threading
 import time
+import warnings
 from collections.abc import Callable, Hashable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -13,6 +14,7 @@ import numpy as np
 from numpy import int64, uint64
 
 from paretoguard.algorithms import Algorithm
+from paretoguard.compiler.tiers import has_compiler
 from paretoguard.engine.draws import Ahead
 from paretoguard.engine.engine import Engine, Pace, cohort
 from paretoguard.engine.loop import FAULT, NEXT, Outcomes, advance, new_outcomes
@@ -74,6 +76,12 @@ class Block(NamedTuple):
 
 def run_cells(todo: Sequence[tuple[Cell, Integers]], design: Design, threads: int | None) -> tuple[list[Block], bool]:
     """Return finished blocks of the given runs of each cell, and whether Ctrl-C cut the work short."""
+    if not has_compiler():
+        warnings.warn(
+            "numba is not installed: simulations run as plain Python, some hundred times slower. To mend this: "
+            "pip install numba",
+            stacklevel=4,
+        )
     workers = _available_cores() if threads is None else checks.check_count(threads, "threads", "how many to use")
     jobs = [(cell, part) for cell, runs in todo for part in _parts(runs, workers)]
     crew = _Crew(jobs, design)
