@@ -6,7 +6,9 @@ from pathlib import Path
 
 import pytest
 
+from paretoguard.compiler import tiers
 from paretoguard.compiler.beside import nobody_beside
+from paretoguard.engine.loop import advance
 from servers import Server
 
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # in the background; Ctrl-C is tested in processes begun here
@@ -23,11 +25,17 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     items.sort(key=lambda item: not any(name in item.nodeid for name in LONG))
 
 
+WORTH_COMPILING = 10.0  # seconds that a kernel is interpreted by this worker before it is compiled, for all of them
+
+
 @pytest.fixture(scope="session", autouse=True)
-def no_compiler_beside() -> Iterator[None]:
-    """Leave the cores to the tests."""
+def few_kernels() -> Iterator[None]:
+    """Interpret what is little work, also of studies; compile nothing beside the tests."""
+    advance.at_once, before = False, tiers.WORTH_WAITING
+    tiers.WORTH_WAITING = WORTH_COMPILING
     with nobody_beside():
         yield
+    advance.at_once, tiers.WORTH_WAITING = True, before
 
 
 @pytest.fixture(scope="session")

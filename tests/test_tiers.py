@@ -37,6 +37,11 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
+def compile_to_disk(given: Any) -> None:
+    with forced(COMPILED):
+        fresh(add).make(given)
+
+
 def fresh(kernel: Kernel[..., Any]) -> Kernel[..., Any]:
     """The same kernel, as if it had never run."""
     return Kernel(kernel.body, at_once=kernel.at_once)
@@ -117,7 +122,7 @@ def test_the_variable_forces_a_tier() -> None:
 
 @needs_compiler
 def test_machine_code_is_read_when_that_pays(monkeypatch: pytest.MonkeyPatch) -> None:
-    fresh(add).make(numbers())
+    compile_to_disk(numbers())
     kernel = fresh(add)
     assert kernel(numbers()) == 5.0
     assert kernel._code is None
@@ -134,7 +139,7 @@ def test_machine_code_is_read_when_that_pays(monkeypatch: pytest.MonkeyPatch) ->
 
 @needs_compiler
 def test_work_that_is_expected_counts_as_work_that_was_done() -> None:
-    fresh(add).make(numbers())
+    compile_to_disk(numbers())
     kernel = fresh(add)
     kernel.expect(tiers.WORTH_READING, numbers())
     assert kernel(numbers()) == 5.0
@@ -178,17 +183,17 @@ def test_several_kernels_are_compiled_at_once(monkeypatch: pytest.MonkeyPatch) -
     said, ended, most = list[int](), list[int](), list[int]()
     make = beside.make
 
-    def watched(*given: Any) -> beside.Making:
-        made = make(*given)
+    def watched(*given: Any, politely: bool) -> beside.Making:
+        made = make(*given, politely=politely)
         most.append(sum(each.is_running for each in beside._running))
         return made
 
     monkeypatch.setattr(beside, "make", watched)
     kernel, wanted = fresh(add), [(numbers(),), (LargeSum(np.ones(2), np.zeros(1)),)]
-    with tiers.announcing(said.append):
+    with tiers.announcing(said.append), forced(COMPILED):
         assert len(kernel.lacking(wanted)) == 2
         kernel.make_apart(wanted, 2, ended.append)
-    assert kernel.lacking(wanted) == []
+        assert kernel.lacking(wanted) == []
     assert (said, sum(ended), max(most)) == ([2], 2, 2)
 
 
@@ -278,12 +283,13 @@ def test_a_folder_that_others_may_write_is_not_used(folder: Path, monkeypatch: p
 @needs_compiler
 @pytest.mark.skipif(not hasattr(os, "geteuid"), reason="no owners of files here")
 def test_a_file_that_others_may_write_is_not_read() -> None:
-    fresh(add).make(numbers())
+    compile_to_disk(numbers())
     folder = folders.cache_folder()
     assert folder is not None
     for path in folder.glob("*.nbc"):
         path.chmod(0o666)
-    assert fresh(add).lacking([(numbers(),)])
+    with forced(COMPILED):
+        assert fresh(add).lacking([(numbers(),)])
 
 
 @needs_compiler
@@ -319,8 +325,8 @@ SLOW = HEAD + (
     "tiers.WORTH_READING = tiers.WORTH_MAKING = 0.0\n"
     "import time, os\n"
     "child = beside.make\n"
-    "def make(*given):\n"
-    "    made = child(*given); print(made.process.pid, flush=True); return made\n"
+    "def make(*given, **named):\n"
+    "    made = child(*given, **named); print(made.process.pid, flush=True); return made\n"
     "beside.make = make\n"
 )
 

@@ -118,7 +118,6 @@ def located(what: str, storage: str | None, race: str | None = None) -> "Iterato
     `race` chooses among the races of a file. If kernels are compiled, that is said.
     """
     from paretoguard.cli.live import compiling
-    from paretoguard.race.ledger import latest
 
     path = Path(what)
     is_race = path.suffix.lower() == ".toml"
@@ -131,7 +130,13 @@ def located(what: str, storage: str | None, race: str | None = None) -> "Iterato
             )
         what, storage = race or name, storage or beside
     with compiling(on_stderr()), ledgers(storage) as place:
-        yield latest(what, place) if is_race else what, place
+        yield _latest(what, place) if is_race else what, place
+
+
+def _latest(name: str, place: "Storage") -> str:
+    from paretoguard.race.ledger import latest
+
+    return latest(name, place)
 
 
 def race_place(path: Path) -> tuple[str, str]:

@@ -21,7 +21,7 @@ from paretoguard.compiler.cache_folder import cache_folder
 from paretoguard.errors import NotCompiledError
 
 REFUSED = 3  # exit code: the kernel does not compile
-LOWER = 10  # its priority: what is measured comes first
+LOWER = 10  # priority of what nobody waits for
 _quiet = [0]  # so many blocks want nothing compiled beside them
 _running: list["Making"] = []
 
@@ -76,20 +76,20 @@ def has_room() -> bool:
     return _quiet[0] == 0 and not any(each.is_running for each in _running)
 
 
-def make(body: Callable[..., Any], arguments: Sequence[Any]) -> Making:
-    """Let a process compile a kernel for arguments of this kind."""
-    found = Making(_process(body, arguments) if cache_folder() is not None else None)
+def make(body: Callable[..., Any], arguments: Sequence[Any], *, politely: bool) -> Making:
+    """Let a process compile a kernel for arguments of this kind; `politely`: other work of the machine comes first."""
+    found = Making(_process(body, arguments, LOWER if politely else 0) if cache_folder() is not None else None)
     _running[:] = [*(each for each in _running if each.is_running), found]
     return found
 
 
-def _process(body: Callable[..., Any], arguments: Sequence[Any]) -> "subprocess.Popen[bytes] | None":
+def _process(body: Callable[..., Any], arguments: Sequence[Any], lower: int) -> "subprocess.Popen[bytes] | None":
     """Return the process; None where it cannot be begun, or could not import what the arguments are made of."""
     modules = marks.modules_with_bodies(_records(arguments))
     if "__main__" in (*modules, *(kind.__module__ for kind in _records(arguments))):
         return None
     try:
-        wanted = pickle.dumps((modules, body.__module__, body.__qualname__, _shrunk(tuple(arguments))))
+        wanted = pickle.dumps((lower, modules, body.__module__, body.__qualname__, _shrunk(tuple(arguments))))
         process = subprocess.Popen(
             [sys.executable, "-P", "-m", "paretoguard.compiler.beside"],
             stdin=subprocess.PIPE,
@@ -162,10 +162,10 @@ def _read(size: int) -> bytes:
 
 def main() -> None:
     """Compile the kernel that stdin names."""
-    modules, place, name, arguments = pickle.loads(_asked())
+    lower, modules, place, name, arguments = pickle.loads(_asked())
     end_with_parent()
     if hasattr(os, "nice"):
-        os.nice(LOWER)
+        os.nice(lower)
     for module in modules:
         importlib.import_module(module)
     kernel = getattr(importlib.import_module(place), name)

@@ -74,8 +74,8 @@ class Kernel(Generic[_P, _R]):
         self._way(arguments).ahead = seconds
 
     def make(self, *arguments: Any) -> None:
-        """Compile the kernel for arguments of this kind, unless kernels are interpreted."""
-        if tier() != INTERPRETED:
+        """Compile the kernel for arguments of this kind, if that is done at once."""
+        if self._is_made_at_once():
             self._made(arguments)
 
     def kind(self, *arguments: Any) -> Hashable:
@@ -83,8 +83,8 @@ class Kernel(Generic[_P, _R]):
         return tuple(_kinds(arguments))
 
     def lacking(self, wanted: Iterable[tuple[Any, ...]]) -> list[tuple[Any, ...]]:
-        """Return those arguments that no machine code, loaded or on disk, is for; none where none is wanted."""
-        return [] if tier() == INTERPRETED else [each for each in wanted if self.code().read(each) is None]
+        """Return those arguments that still need machine code: that is neither loaded nor on disk."""
+        return [each for each in wanted if self.code().read(each) is None] if self._is_made_at_once() else []
 
     def make_apart(self, wanted: Sequence[tuple[Any, ...]], processes: int, report: Callable[[int], None]) -> None:
         """Compile the kernel for several kinds of arguments, in so many processes, the first ones first.
@@ -97,7 +97,7 @@ class Kernel(Generic[_P, _R]):
         try:
             while left or running:
                 while left and len(running) < processes:
-                    running.append(beside.make(self.body, left.pop(0)))
+                    running.append(beside.make(self.body, left.pop(0), politely=False))
                 ended = [each for each in running if not each.is_running]
                 running = [each for each in running if each not in ended]
                 report(len(ended))
@@ -116,12 +116,16 @@ class Kernel(Generic[_P, _R]):
 
     # --- the choice --------------------------------------------------------------------------------------------------
 
+    def _is_made_at_once(self, *, is_large: bool = False) -> bool:
+        wanted = tier()
+        return wanted == COMPILED or (wanted == AUTO and (self.at_once or is_large))
+
     def _choose(self, *arguments: Any) -> Call:
         """Return what runs these arguments now."""
-        way, wanted = self._way(arguments), tier()
-        if wanted == COMPILED or (wanted == AUTO and (self.at_once or way.is_large)):
+        way = self._way(arguments)
+        if self._is_made_at_once(is_large=way.is_large):
             return self._made(arguments)
-        code = self._sought(way, arguments) if wanted == AUTO else None
+        code = self._sought(way, arguments) if tier() == AUTO else None
         return code or functools.partial(self._interpret, way)
 
     def _way(self, arguments: tuple[Any, ...]) -> _Way:
@@ -131,8 +135,8 @@ class Kernel(Generic[_P, _R]):
         return self._ways[kinds]
 
     def _made(self, arguments: tuple[Any, ...]) -> Call:
-        for missing in self.lacking([arguments]):
-            self.make_apart([missing], 1, lambda ended: None)
+        if self.code().read(arguments) is None:
+            self.make_apart([arguments], 1, lambda ended: None)
         return cast(Call, self.code().make(arguments))
 
     def _interpret(self, way: _Way, *arguments: Any) -> Any:
@@ -152,7 +156,7 @@ class Kernel(Generic[_P, _R]):
             if self._may_be_on_disk():
                 return cast("Call | None", self.code().read(arguments))
         if way.beside is None and way.seconds >= WORTH_MAKING and beside.has_room():
-            way.beside = beside.make(self.body, arguments)
+            way.beside = beside.make(self.body, arguments, politely=True)
         if way.beside is not None and way.beside.is_running:
             return None
         if way.beside is not None and way.beside.is_made and (found := self.code().read(arguments)) is not None:

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Iterator
 from itertools import zip_longest
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from paretoguard.experiment.events import NOTED, TOLD, Entry
 from paretoguard.experiment.experiment import Experiment
@@ -10,13 +10,15 @@ from paretoguard.experiment.memory import MemoryStorage
 from paretoguard.experiment.storage import Storage, open_storage
 from paretoguard.race.command_words import read_named, without_named
 from paretoguard.race.measuring import RaceError
-from paretoguard.race.race_plan import Plan
 from paretoguard.trial import promises, registry
+
+if TYPE_CHECKING:
+    from paretoguard.race.race_plan import Plan
 
 RUN, FAILURE, WRITTEN, STUCK = "run", "failed", "written", "stuck"  # what notes are about
 
 
-def begin(plan: Plan, storage: str | Storage | None, *, name: str | None = None, jobs: int = 1) -> Experiment:
+def begin(plan: "Plan", storage: str | Storage | None, *, name: str | None = None, jobs: int = 1) -> Experiment:
     """Return the experiment of a race: a new one, or the one that was begun with the same file and settings.
 
     Of several runs at once the quick ones end first: their results then count in the order asked. If a race has no
@@ -48,7 +50,7 @@ def _numbered(name: str, place: Storage) -> tuple[str, str]:
     return name if number == 2 else f"{name} ({number - 1})", f"{name} ({number})"
 
 
-def _is_same(plan: Plan, experiment: Experiment, order: str | None) -> bool:
+def _is_same(plan: "Plan", experiment: Experiment, order: str | None) -> bool:
     try:
         _check_same(plan, experiment)
     except RaceError:
@@ -56,7 +58,7 @@ def _is_same(plan: Plan, experiment: Experiment, order: str | None) -> bool:
     return order is None or experiment.settings["order"] == order
 
 
-def _check_same(plan: Plan, experiment: Experiment) -> None:
+def _check_same(plan: "Plan", experiment: Experiment) -> None:
     """Refuse another question than the one that was begun with."""
     was, now = str(experiment.settings.get("protocol", "")).splitlines(), plan.protocol.splitlines()
     if without_named(was) != without_named(now):

@@ -233,7 +233,7 @@ def _inverse(scales: Floats) -> Floats:  # +inf for 0
 
 def either_way(bar: float) -> float:
     """Return log(1/x) with x (1 + log(1/x)) = exp(-bar): what a product must reach whose factors are watched apart."""
-    found = bar
+    found = bar = max(bar, 0.0)  # -inf of a single arm, of which there are no pairs
     for _ in range(60):
         found = bar + math.log1p(found)
     return found
