@@ -31,6 +31,7 @@ from sqlalchemy import event
 from table import number, put
 
 import paretoguard as pg
+from paretoguard.compiler.tiers import COMPILED, forced
 from paretoguard.experiment.memory import MemoryStorage
 from paretoguard.experiment.sql import SqlStorage
 
@@ -234,7 +235,7 @@ def main() -> int:
     warnings.simplefilter("ignore")  # Optuna's about what is experimental
     about = machine.describe()
     print(about, flush=True)
-    with tempfile.TemporaryDirectory(dir=given.folder) as folder:
+    with tempfile.TemporaryDirectory(dir=given.folder) as folder, forced(COMPILED):
         found = measure(Path(folder), (100, 500) if given.quick else HISTORIES, 3 if given.quick else WINDOWS)
     about |= {"optuna": version("optuna"), "load_before": about["load_before"][0], "load_after": machine.load()[0]}
     found = [row | {key: about[key] for key in ABOUT} for row in found]

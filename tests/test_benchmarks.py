@@ -20,6 +20,8 @@ BENCHMARKS = Path(__file__).parent.parent / "benchmarks"
 sys.path.insert(0, str(BENCHMARKS))  # they are scripts, not a package
 NAMES = ("naive", "speed", "steady", "table", "evidence", "outcomes", "units")
 naive, speed, steady, table, evidence, outcomes, units = map(importlib.import_module, NAMES)
+FIRST = ("first_compile", "install", "start")
+first_compile, install, start = map(importlib.import_module, FIRST)
 MORE = ("alternatives", "asymptotics", "bounds", "default", "game", "live", "pitfall", "pitfall_time")
 alternatives, asymptotics, bounds, default, game, live, pitfall, pitfall_time = map(importlib.import_module, MORE)
 
@@ -82,6 +84,24 @@ def test_the_page_shows_what_was_measured() -> None:
     page = table.PAGE.read_text(encoding="utf-8")
     assert table.fill(page, results) == page
     assert all(line["what"] in page for line in results["rows"])
+
+
+def test_the_pages_show_what_a_first_use_costs() -> None:
+    for script in (first_compile, install, start):
+        page = script.PAGE.read_text(encoding="utf-8")
+        assert script.fill(page, script.rows.read(script.RESULTS)) == page
+
+
+def test_a_first_use_waits_for_no_compiler() -> None:
+    seconds = {row["what"]: row for row in start.rows.read(start.RESULTS)}
+    assert set(seconds) == set(start.CASES)
+    for name, row in seconds.items():
+        bar = start.BARS.get(name, start.BAR)
+        assert max(float(row["cold_auto_s"]), float(row["warm_auto_s"])) < bar, name
+    run = seconds[start.RUN]
+    assert float(run["cold_auto_s"]) <= start.SHARE * float(run["cold_compiled_s"])
+    small = {row["install"]: float(row["mb"]) for row in install.rows.read(install.RESULTS)}["small"]
+    assert small < 250
 
 
 def test_the_results_name_no_path() -> None:

@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 import time
+import tomllib
 import venv
 from collections.abc import Callable
 from pathlib import Path
@@ -386,14 +387,17 @@ def test_live_commands_load_no_compiler(tmp_path: Path) -> None:
 @pytest.fixture(scope="module")
 def small(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A Python that has what this one has, but for the compiler."""
-    folder = tmp_path_factory.mktemp("small")
+    return _without(tmp_path_factory.mktemp("small"), "numba", "llvmlite")
+
+
+def _without(folder: Path, *packages: str) -> Path:
     venv.create(folder, with_pip=False, symlinks=True)
     (site,) = folder.glob("lib/python*/site-packages")
     numpy = importlib.util.find_spec("numpy")
     assert numpy is not None
     assert numpy.origin is not None
     for entry in Path(numpy.origin).parent.parent.iterdir():
-        if not entry.name.lower().startswith(("numba", "llvmlite", "_distutils_hack", "distutils", "__editable__")):
+        if not entry.name.lower().startswith((*packages, "_distutils_hack", "distutils", "__editable__")):
             (site / entry.name).symlink_to(entry)
     (site / "paretoguard.pth").write_text(str(ROOT / "src"))
     return folder / "bin" / "python"
@@ -423,3 +427,28 @@ def test_without_numba_everything_works_interpreted(small: Path, tmp_path: Path)
     assert refused.returncode == 2
     assert "PARETOGUARD_TIER is 'compiled', but numba is not installed: pip install numba" in refused.stderr
 
+
+@pytest.mark.skipif(os.name == "nt", reason="made of symbolic links")
+def test_the_small_install_runs_live_experiments(tmp_path: Path) -> None:
+    """It has neither numba nor scipy; what needs them says so."""
+    python = _without(tmp_path / "small", "numba", "llvmlite", "scipy")
+    doses = str(ROOT / "examples" / "dose-finding.toml")
+    for code, said, words in (
+        (0, "next: paretoguard ask doses", ["create", doses, "--name", "doses"]),
+        (0, "", ["ask", "doses", "-n", "2"]),
+        (0, "recorded", ["tell", "doses", "0", "efficacy=1", "safety=1"]),
+        (0, "", ["status", "doses"]),
+        (0, "report: doses.html", ["report", "doses", "-o", "doses.html"]),
+        (1, "", ["run", doses, "--budget", "200"]),
+        (2, "error: this needs scipy, which is not installed: pip install scipy", ["status", "doses", "--verify"]),
+        (2, "error: this needs scipy, which is not installed: pip install scipy", ["simulate", "secukinumab"]),
+    ):
+        given: dict[str, Any] = {"cwd": tmp_path, "capture_output": True, "text": True, "check": False}
+        done = subprocess.run([python, "-m", "paretoguard", *words], **given)
+        assert (done.returncode, said in done.stderr) == (code, True), (words, done.stderr)
+
+
+def test_the_requirements_of_the_small_install_are_those_of_the_package() -> None:
+    stated = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["dependencies"]
+    lines = (ROOT / "requirements-live.txt").read_text().splitlines()
+    assert lines[1:] == [each for each in stated if not each.startswith(("numba", "scipy"))]

@@ -14,6 +14,7 @@ from rich.console import Console
 from paretoguard.errors import ParetoguardError
 
 PIPE_WIDTH = 120  # columns, where there is no terminal to ask
+LEFT_OUT = ("numba", "scipy")  # of the small install
 LEFT_UNDECIDED, WRONG_INPUT, INTERRUPTED, BROKEN_PIPE = 1, 2, 130, 141  # exit codes that scripts rely on
 
 
@@ -87,6 +88,11 @@ def failures() -> Iterator[None]:
         yield
     except ParetoguardError as error:
         raise fail(str(error)) from None
+    except ModuleNotFoundError as error:
+        missing = (error.name or "").partition(".")[0]
+        if missing not in LEFT_OUT:
+            raise
+        raise fail(f"this needs {missing}, which is not installed: pip install {missing}") from None
     except BrokenPipeError:
         # Nobody reads on, as in `paretoguard … | head`; python must not complain again when it flushes at the end.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
