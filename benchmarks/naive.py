@@ -17,12 +17,14 @@ from numpy import float64, int64, uint8
 from numpy.typing import NDArray
 
 import paretoguard as pg
+from paretoguard.compiler.machine_code import tell_numba
 from paretoguard.engine.arrays import ProblemArrays
 from paretoguard.engine.draws import draw, key
 from paretoguard.engine.loop import NO_BUDGET
 from paretoguard.geometry.polyhedron import GENERAL
 from paretoguard.simulation.rewards import source
 
+tell_numba()  # of the functions of the engine that are used here
 RUN, CLOCK = 0, 1  # entries of Table.tally
 Floats = NDArray[float64]
 

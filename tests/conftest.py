@@ -25,7 +25,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     items.sort(key=lambda item: not any(name in item.nodeid for name in LONG))
 
 
-WORTH_COMPILING = 10.0  # seconds that a kernel is interpreted by this worker before it is compiled, for all of them
+WORTH_COMPILING = 3.0  # seconds that a kernel is interpreted by this worker before it is compiled, for all of them
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -15,6 +15,7 @@ from numba import typeof
 import paretoguard as pg
 from paretoguard import testing
 from paretoguard.compiler import disk_cache, tiers
+from paretoguard.engine.loop import advance
 from paretoguard.extend import (
     Algorithm,
     Bytes,
@@ -447,6 +448,7 @@ below_some.register(LameLevels, lambda view, i, members: members.nowhere)
 @pytest.mark.skipif(not tiers.has_compiler(), reason="there is no compiler")
 def test_what_would_not_compile_at_the_end_is_said_before_the_first_run(monkeypatch: pytest.MonkeyPatch) -> None:
     begun: list[Any] = []
+    monkeypatch.setattr(advance, "at_once", True)
     monkeypatch.setattr(runner._Crew, "start", lambda *given: begun.append(given))
     with pytest.raises(pg.SettingsError, match="Lame evidence does not compile"):
         pg.simulate(instance(), algorithms="uniform", evidence=Lame(), runs=1, budget=100)

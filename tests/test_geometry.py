@@ -10,15 +10,10 @@ an ulp of the data this is `blur`: no method in double precision does better. It
 points some 1e-8 outside, or where rows meet at angles of about 1e-6 several times over.
 """
 
-import os
-import subprocess
-import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from fractions import Fraction
-from pathlib import Path
-from typing import Any, NamedTuple, cast
+from typing import NamedTuple
 
-import numba
 import numpy as np
 import pytest
 import quadprog
@@ -26,7 +21,8 @@ from numpy import float64
 from numpy.typing import NDArray
 from scipy.optimize import linprog, nnls
 
-from paretoguard.compiler.tiers import COMPILED, forced, has_compiler
+from paretoguard.compiler.jit import entry
+from paretoguard.compiler.tiers import COMPILED, INTERPRETED, forced, has_compiler
 from paretoguard.geometry import polyhedron as geometry
 from paretoguard.geometry.active_set import Workspace, workspace
 from paretoguard.geometry.polyhedron import (
@@ -69,7 +65,9 @@ class Answer(NamedTuple):
     multipliers: Floats
 
 
-slack_of = cast(Callable[..., float], numba.njit(lambda region, rhs, x: within(region, rhs, 0.0 * rhs, x)[1]))
+@entry
+def slack_of(region: Polyhedron, rhs: Floats, x: Floats) -> float:
+    return within(region, rhs, 0.0 * rhs, x)[1]
 
 
 def solve(region: Polyhedron, rhs: Floats, x: Floats, work: Workspace | None = None) -> Answer:
@@ -465,26 +463,9 @@ def test_used_memory_leaves_no_trace() -> None:
 
 
 @pytest.mark.skipif(not has_compiler(), reason="compares the compiled code with plain Python")
-def test_compiled_and_plain_python_agree_to_the_last_bit(tmp_path: Path) -> None:
-    # The inputs travel as files: a matrix product of another process may differ in its last bits.
+def test_compiled_and_plain_python_agree_to_the_last_bit() -> None:
     cases = battery()
-    arrays: dict[str, Any] = {}
-    for number, (region, x, _) in enumerate(cases):
-        arrays.update({f"A{number}": region.A, f"b{number}": region.b, f"x{number}": x})
-    np.savez(tmp_path / "cases.npz", **arrays)
-    source = str(Path(geometry.__file__).parents[2])
-    plain = subprocess.run(
-        [sys.executable, __file__, str(tmp_path / "cases.npz")],
-        env={**os.environ, "PARETOGUARD_TIER": "interpreted", "PYTHONPATH": source},
-        capture_output=True,
-        text=True,
-        check=True,
-    )
+    with forced(INTERPRETED):
+        plain = [hexed(case) for case in cases]
     with forced(COMPILED):
-        assert plain.stdout.splitlines() == [hexed(case) for case in cases]
-
-
-if __name__ == "__main__":
-    stored = np.load(sys.argv[1])
-    for number in range(len(stored.files) // 3):
-        print(hexed(Case(polyhedron(stored[f"A{number}"], stored[f"b{number}"]), stored[f"x{number}"], 0.0)))
+        assert plain == [hexed(case) for case in cases]

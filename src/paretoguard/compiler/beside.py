@@ -160,7 +160,7 @@ def _read(size: int) -> bytes:
     return found
 
 
-def main() -> None:
+def compile_the_asked() -> None:
     """Compile the kernel that stdin names."""
     lower, modules, place, name, arguments = pickle.loads(_asked())
     end_with_parent()
@@ -177,4 +177,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    compile_the_asked()

@@ -26,7 +26,7 @@ except ImportError:  # Windows
 
 FOLDERS_KEPT = 6
 LOCK_SECONDS = 300.0  # how long to wait for another process that compiles the same kernel
-LOOK_SECONDS = 0.05  # between two looks
+PAUSE = 0.05  # between two looks
 _PACKAGE = Path(__file__).parent.parent
 _OTHERS_MAY_WRITE = 0o022
 
@@ -109,7 +109,7 @@ def compiling_alone(name: str) -> Iterator[None]:
     with file:
         end = time.monotonic() + LOCK_SECONDS
         while not _is_locked(file.fileno()) and time.monotonic() < end:
-            time.sleep(LOOK_SECONDS)
+            time.sleep(PAUSE)
         yield
 
 

@@ -28,8 +28,8 @@ def outside_bodies(kinds: Any) -> list[Any]:
     """Return what is compiled, from outside the engine, into a kernel for arguments of these numba types."""
     found: list[Any] = list(marks.for_all)
     for record in dict.fromkeys(_records(kinds)):
-        if record in marks.outside:
-            found += [record, *marks.outside[record]]
+        if record in marks.bodies:
+            found += [record, *marks.bodies[record]]
     return found
 
 

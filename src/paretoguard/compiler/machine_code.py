@@ -21,11 +21,12 @@ from paretoguard.compiler.gc_pause import without_collecting
 from paretoguard.errors import NotCompiledError
 
 try:
-    from paretoguard.compiler.numba_pipeline import InlineCompiler
+    from paretoguard.compiler.numba_pipeline import InlineCompiler, pass_records_whole
 except ImportError:  # a numba that is built otherwise: kernels then take longer to compile
     _PIPELINE: dict[str, Any] = {}
 else:
     _PIPELINE = {"pipeline_class": InlineCompiler}
+    pass_records_whole()
 
 # The wrappers that numba makes for calls from C, and for inner functions from Python, take most of the time to compile.
 _OPTIONS: dict[str, Any] = {"nogil": True, "error_model": "numpy", "_nrt": False, "no_cfunc_wrapper": True}
@@ -77,7 +78,7 @@ class MachineCode:
         with global_compiler_lock, compiling_alone(self._file_name(arguments)):
             found = self.read(arguments)  # another thread or process may have made it meanwhile
             if found is None:
-                _tell_numba()
+                tell_numba()
                 try:
                     found = self._compile(*arguments)
                 except NumbaError as error:
@@ -96,8 +97,8 @@ class MachineCode:
         return self._disk.file_name(self._kinds(arguments), self._dispatcher.targetctx.codegen())
 
 
-def _tell_numba() -> None:
-    """Tell numba of everything marked since the last time."""
+def tell_numba() -> None:
+    """Tell numba of every function marked since the last time, so that code it compiles can call them."""
     for function, inlined in marks.marked[len(_functions) :]:
         compiled = numba.njit(**{**_INNER_OPTIONS, "forceinline": inlined})(function)
         _keep_only(compiled)

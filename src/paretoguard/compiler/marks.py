@@ -24,17 +24,17 @@ class Question(NamedTuple):
 
 marked: list[Marked] = []
 questions: list[Question] = []
-outside: defaultdict[type, list[Callable[..., Any]]] = defaultdict(list)  # bodies from outside the engine, by record
+bodies: defaultdict[type, list[Callable[..., Any]]] = defaultdict(list)  # bodies from outside the engine, by record
 for_all: list[Callable[..., Any]] = []  # bodies from outside the engine, for records of the engine
 
 
 def note_body(record: type, body: Callable[..., Any]) -> None:
     """Note that kernels with this record hold the code of this body."""
     if not is_of_engine(body):
-        (for_all if record is object or is_of_engine(record) else outside[record]).append(body)
+        (for_all if record is object or is_of_engine(record) else bodies[record]).append(body)
 
 
 def modules_with_bodies(records: Iterable[type]) -> list[str]:
     """Return the modules from outside the engine that have bodies for some of these records."""
-    bodies = [*for_all, *(body for record in records for kind in record.__mro__ for body in outside.get(kind, ()))]
-    return list(dict.fromkeys(body.__module__ for body in bodies))
+    found = [*for_all, *(body for record in records for kind in record.__mro__ for body in bodies.get(kind, ()))]
+    return list(dict.fromkeys(body.__module__ for body in found))

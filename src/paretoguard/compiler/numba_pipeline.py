@@ -1,7 +1,11 @@
-"""Functions that live only inside kernels are compiled as far as that needs: no machine code of their own.
+"""Two ways in which kernels compile sooner than numba would compile them.
 
-numba optimises every function and turns it into machine code, also those that are only ever inlined into a kernel,
-which is optimised as a whole in the end.
+Functions that live only inside kernels get no machine code of their own: numba optimises every function and turns it
+into machine code, also those that are only ever inlined into a kernel, which is optimised as a whole in the end.
+
+Records pass whole from one function of a kernel to the next: numba takes a record apart at every call, into each number
+of each of its arrays, and puts it together again inside. That is said to the code generator for this processor alone;
+numba's model of a record stays as it is, for others such as GPUs.
 """
 
 from typing import Any
@@ -9,7 +13,11 @@ from typing import Any
 from numba.core.codegen import CPUCodegen, JITCodeLibrary
 from numba.core.compiler import CompilerBase, DefaultPassBuilder
 from numba.core.compiler_machinery import register_pass
+from numba.core.datamodel import ArgPacker
+from numba.core.registry import cpu_target
 from numba.core.typed_passes import NativeLowering
+
+from paretoguard.compiler.fingerprint import is_of_engine
 
 CHOOSES_PASSES = hasattr(CPUCodegen, "_pass_builder")  # over functions, of which older numba has one choice
 ENOUGH = 1  # of LLVM's levels of optimisation, to make a function short
@@ -75,3 +83,39 @@ class InlineCompiler(CompilerBase):  # type: ignore[misc]
         pipeline.passes[:] = passes
         pipeline.finalize()
         return [pipeline]
+
+
+# --- records ----------------------------------------------------------------------------------------------------------
+
+
+class _Whole:
+    """The model of a record of the engine, as an argument: the record itself."""
+
+    def __init__(self, model: Any) -> None:
+        self._model = model
+
+    def get_argument_type(self) -> Any:
+        return self._model.get_value_type()
+
+    def as_argument(self, builder: Any, value: Any) -> Any:
+        return value
+
+    def from_argument(self, builder: Any, value: Any) -> Any:
+        return value
+
+
+class _Models:
+    """Models of types, as arguments."""
+
+    def __init__(self, models: Any) -> None:
+        self._models = models
+
+    def lookup(self, kind: Any) -> Any:
+        model = self._models.lookup(kind)
+        return _Whole(model) if is_of_engine(getattr(kind, "instance_class", None)) else model
+
+
+def pass_records_whole() -> None:
+    """From now on, let functions for this processor pass records of the engine whole."""
+    context = cpu_target.target_context
+    context.get_arg_packer = lambda kinds: ArgPacker(_Models(context.data_model_manager), kinds)

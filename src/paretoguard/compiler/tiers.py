@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Generic, ParamSpec, TypeVar, cast
 import numpy as np
 
 from paretoguard.compiler import beside
-from paretoguard.compiler.cache_folder import LOOK_SECONDS, cache_folder
+from paretoguard.compiler.cache_folder import PAUSE, cache_folder
 from paretoguard.errors import SettingsError
 
 if TYPE_CHECKING:
@@ -101,7 +101,7 @@ class Kernel(Generic[_P, _R]):
                 ended = [each for each in running if not each.is_running]
                 running = [each for each in running if each not in ended]
                 report(len(ended))
-                time.sleep(LOOK_SECONDS)
+                time.sleep(PAUSE)
         finally:
             for each in running:
                 each.end()

@@ -27,7 +27,7 @@ from paretoguard.verdict.snapshot import Snapshot, snapshot, unvarying
 from paretoguard.vocabulary import ANSWER_FOUND, AS_ASKED, BUDGET_SPENT, CPSI, HEURISTIC, STATUSES, STILL_OPEN
 
 _MOST_AT_ONCE = 1_000_000  # tickets
-LOOK_SECONDS = 0.1  # of following steps, between two looks at Ctrl-C and at how far they are …
+_AT_MOST = 0.1  # seconds of following steps, between two looks at Ctrl-C and at how far they are …
 _FIRST_STEPS = 100  # … for which so many are followed at first
 PAIRS_PER_RESULT = 1000  # of arms: so many comparisons after each result, on average, to see what is certain
 
@@ -245,7 +245,7 @@ class Session:
                 self._kept.update(self._explain(first))
             elif ended == asktell.MORE:
                 each = (time.perf_counter() - begun) / (tape.cursor[asktell.STEP] - done)
-                most = max(1, min(2 * most, int(LOOK_SECONDS / each)))
+                most = max(1, min(2 * most, int(_AT_MOST / each)))
                 follow.expect(each * (len(tape.steps) - tape.cursor[asktell.STEP]), self._desk, tape, most)
         return tape
 
