@@ -66,8 +66,12 @@ class Answer(NamedTuple):
 
 
 @entry
+def slack_within(region: Polyhedron, rhs: Floats, tolerance: Floats, x: Floats) -> float:
+    return within(region, rhs, tolerance, x)[1]
+
+
 def slack_of(region: Polyhedron, rhs: Floats, x: Floats) -> float:
-    return within(region, rhs, 0.0 * rhs, x)[1]
+    return slack_within(region, rhs, np.zeros_like(rhs), x)
 
 
 def solve(region: Polyhedron, rhs: Floats, x: Floats, work: Workspace | None = None) -> Answer:
