@@ -198,6 +198,25 @@ def test_several_kernels_are_compiled_at_once(monkeypatch: pytest.MonkeyPatch) -
     assert (said, sum(ended), max(most)) == ([2], 2, 2)
 
 
+class Interrupting(list[float]):
+    """Values that send Ctrl-C when the first of them is read."""
+
+    shape = (3,)
+
+    def __getitem__(self, place: Any) -> Any:
+        if place == 0:
+            signal.raise_signal(signal.SIGINT)
+        return super().__getitem__(place)
+
+
+def test_ctrl_c_waits_for_the_end_of_a_call() -> None:
+    total = np.zeros(1)
+    given: Any = Sum(Interrupting([1.0, 2.0, 3.0]), total)  # type: ignore[arg-type]
+    with forced(INTERPRETED), pytest.raises(KeyboardInterrupt):
+        fresh(add)(given)
+    assert total.tolist() == [14.0]
+
+
 # --- what may go wrong beside the work --------------------------------------------------------------------------------
 
 

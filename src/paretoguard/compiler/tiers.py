@@ -8,6 +8,8 @@ the moment it is there. PARETOGUARD_TIER=interpreted or =compiled forces one.
 import functools
 import importlib.util
 import os
+import signal
+import threading
 import time
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -142,7 +144,7 @@ class Kernel(Generic[_P, _R]):
     def _interpret(self, way: _Way, *arguments: Any) -> Any:
         begun = time.perf_counter()
         try:
-            with np.errstate(all="ignore"):  # as machine code does
+            with np.errstate(all="ignore"), _undivided():  # as machine code does
                 return self.body(*arguments)
         finally:
             way.spent += time.perf_counter() - begun
@@ -181,6 +183,23 @@ def _kinds(arguments: Sequence[Any]) -> Iterator[type]:
             yield from _kinds(each)
             if getattr(each, "is_large", False):
                 yield _Large
+
+
+@contextmanager
+def _undivided() -> Iterator[None]:
+    """Put off Ctrl-C to the end of this block: what a kernel works on is whole between calls, not inside one."""
+    before = signal.getsignal(signal.SIGINT)
+    if before is None or threading.current_thread() is not threading.main_thread():  # signals are not Python's here
+        yield
+        return
+    caught: list[int] = []
+    signal.signal(signal.SIGINT, lambda number, frame: caught.append(number))
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
+        if caught:
+            signal.raise_signal(signal.SIGINT)
 
 
 def _announce(kernels: int) -> None:
