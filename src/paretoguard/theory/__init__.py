@@ -1,4 +1,7 @@
-"""How hard an instance is for any algorithm, and what the analysis of e-cAPE promises for it."""
+"""How hard an instance is for any algorithm, what the analysis of e-cAPE promises for it, and what a trial will cost.
+
+`plan` simulates, and stands here all the same: beside what it simulates it quotes the lower bound.
+"""
 
 from paretoguard.theory.bounds import LowerBound, lower_bound
 from paretoguard.theory.gaps import Complexity, complexity
