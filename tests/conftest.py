@@ -6,7 +6,6 @@ from pathlib import Path
 
 import pytest
 
-from paretoguard.compiler import tiers
 from paretoguard.compiler.beside import nobody_beside
 from paretoguard.engine.loop import advance
 from servers import Server
@@ -25,17 +24,16 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     items.sort(key=lambda item: not any(name in item.nodeid for name in LONG))
 
 
-WORTH_COMPILING = 3.0  # seconds that a kernel is interpreted by this worker before it is compiled, for all of them
+WORTH_COMPILING = 2.0  # seconds that a study is interpreted by this worker before it is compiled, for all of them
 
 
 @pytest.fixture(scope="session", autouse=True)
 def few_kernels() -> Iterator[None]:
-    """Interpret what is little work, also of studies; compile nothing beside the tests."""
-    advance.at_once, before = False, tiers.WORTH_WAITING
-    tiers.WORTH_WAITING = WORTH_COMPILING
+    """Interpret what is little work, also of studies; compile nothing else unless a test asks for it."""
+    advance.at_once = False
+    advance._is_worth_waiting = lambda way: way.spent >= WORTH_COMPILING  # type: ignore[method-assign]
     with nobody_beside():
         yield
-    advance.at_once, tiers.WORTH_WAITING = True, before
 
 
 @pytest.fixture(scope="session")

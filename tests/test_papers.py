@@ -147,7 +147,7 @@ def test_who_compiles_beside_does_not_outlive_the_results(monkeypatch: pytest.Mo
     start = subprocess.Popen
 
     def sleep(words: list[str], **streams: Any) -> subprocess.Popen[bytes]:
-        assert words[1:] == ["-m", "paretoguard.papers.warming"]
+        assert words[1:] == ["-P", "-m", "paretoguard.papers.warming"]
         begun.append(start([sys.executable, "-c", "import time; time.sleep(600)"], **streams))
         return begun[-1]
 

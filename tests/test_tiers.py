@@ -40,7 +40,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def compile_to_disk(given: Any) -> None:
     with forced(COMPILED):
-        fresh(add).make(given)
+        fresh(add).compile(given)
 
 
 def fresh(kernel: Kernel[..., Any]) -> Kernel[..., Any]:
@@ -150,7 +150,7 @@ def test_work_that_is_expected_counts_as_work_that_was_done() -> None:
 @needs_compiler
 def test_a_process_beside_compiles_what_pays(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(tiers, "WORTH_READING", 0.0)
-    monkeypatch.setattr(tiers, "WORTH_MAKING", 0.0)
+    monkeypatch.setattr(tiers, "WORTH_COMPILING", 0.0)
     kernel, seen = fresh(add), numbers()
     count = 0
 
@@ -172,8 +172,7 @@ def test_what_is_large_or_much_work_is_compiled_at_once() -> None:
         assert kernel._code is not None
 
 
-@needs_compiler
-def test_a_large_problem_is_compiled_at_once() -> None:
+def test_a_problem_with_many_arms_is_large() -> None:
     problem = pg.Problem({"x": "max"}, arms=[f"a{i}" for i in range(201)], noise=pg.Gaussian(1.0))
     assert problem.space().is_large
     assert not pg.instances.load("secukinumab").problem.space().is_large
@@ -182,18 +181,18 @@ def test_a_large_problem_is_compiled_at_once() -> None:
 @needs_compiler
 def test_several_kernels_are_compiled_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     said, ended, most = list[int](), list[int](), list[int]()
-    make = beside.make
+    begin = beside.begin
 
-    def watched(*given: Any, politely: bool) -> beside.Making:
-        made = make(*given, politely=politely)
+    def watched(*given: Any, politely: bool) -> beside.Compiling:
+        begun = begin(*given, politely=politely)
         most.append(sum(each.is_running for each in beside._running))
-        return made
+        return begun
 
-    monkeypatch.setattr(beside, "make", watched)
+    monkeypatch.setattr(beside, "begin", watched)
     kernel, wanted = fresh(add), [(numbers(),), (LargeSum(np.ones(2), np.zeros(1)),)]
     with tiers.announcing(said.append), forced(COMPILED):
         assert len(kernel.lacking(wanted)) == 2
-        kernel.make_apart(wanted, 2, ended.append)
+        kernel.compile_apart(wanted, 2, ended.append)
         assert kernel.lacking(wanted) == []
     assert (said, sum(ended), max(most)) == ([2], 2, 2)
 
@@ -224,15 +223,15 @@ def test_ctrl_c_waits_for_the_end_of_a_call() -> None:
 @pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGTERM])
 def test_a_process_beside_that_crashes_is_made_up_for(how: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(tiers, "WORTH_READING", 0.0)
-    monkeypatch.setattr(tiers, "WORTH_MAKING", 0.0)
+    monkeypatch.setattr(tiers, "WORTH_COMPILING", 0.0)
     kernel = fresh(add)
     assert kernel(numbers()) == 5.0
     assert kernel(numbers()) == 5.0
     (way,) = kernel._ways.values()
-    assert way.beside is not None
-    assert way.beside.process is not None
-    os.kill(way.beside.process.pid, how)
-    way.beside.process.wait()
+    assert way.process is not None
+    assert way.process.process is not None
+    os.kill(way.process.process.pid, how)
+    way.process.process.wait()
     assert kernel(numbers()) == 5.0
     assert kernel._code is None  # interpreted as before …
     way.spent = tiers.WORTH_WAITING
@@ -243,7 +242,7 @@ def test_a_process_beside_that_crashes_is_made_up_for(how: int, monkeypatch: pyt
 @needs_compiler
 def test_what_does_not_compile_stays_interpreted_where_nobody_asked_for_it(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(tiers, "WORTH_READING", 0.0)
-    monkeypatch.setattr(tiers, "WORTH_MAKING", 0.0)
+    monkeypatch.setattr(tiers, "WORTH_COMPILING", 0.0)
     kernel = fresh(lame)
 
     def is_refused() -> bool:
@@ -263,7 +262,7 @@ def test_without_a_folder_it_is_compiled_here_when_that_pays(folder: Path, monke
     (folder / "file").write_text("no folder")
     monkeypatch.setenv("PARETOGUARD_CACHE_DIR", str(folder / "file"))
     monkeypatch.setattr(tiers, "WORTH_READING", 0.0)
-    monkeypatch.setattr(tiers, "WORTH_MAKING", 0.0)
+    monkeypatch.setattr(tiers, "WORTH_COMPILING", 0.0)
     kernel = fresh(add)
     for _ in range(3):
         assert kernel(numbers()) == 5.0
@@ -276,7 +275,6 @@ def test_without_a_folder_it_is_compiled_here_when_that_pays(folder: Path, monke
 
 @needs_compiler
 def test_a_full_disk_is_no_error(monkeypatch: pytest.MonkeyPatch) -> None:
-    """/dev/full takes nothing; here the file that would be written cannot be made."""
     program = HEAD + (
         "import tempfile\n"
         "def full(*given, **named): raise OSError(28, 'No space left on device')\n"
@@ -342,12 +340,12 @@ def test_a_process_that_never_ends_to_compile_is_not_waited_for(monkeypatch: pyt
 
 SLOW = HEAD + (
     "from paretoguard.compiler import tiers, beside\n"
-    "tiers.WORTH_READING = tiers.WORTH_MAKING = 0.0\n"
+    "tiers.WORTH_READING = tiers.WORTH_COMPILING = 0.0\n"
     "import time, os\n"
-    "child = beside.make\n"
-    "def make(*given, **named):\n"
-    "    made = child(*given, **named); print(made.process.pid, flush=True); return made\n"
-    "beside.make = make\n"
+    "begin = beside.begin\n"
+    "def watched(*given, **named):\n"
+    "    begun = begin(*given, **named); print(begun.process.pid, flush=True); return begun\n"
+    "beside.begin = watched\n"
 )
 
 
@@ -355,7 +353,6 @@ SLOW = HEAD + (
 @pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="no /proc to look at processes in")
 @pytest.mark.parametrize("end", ["killed", "interrupted while it waits", "by itself"])
 def test_no_process_is_left_behind(end: str) -> None:
-    """Its stopped compiler is woken after the end: it finds out that it is alone."""
     waits = "tiers.os.environ['PARETOGUARD_TIER'] = 'compiled'\nadd(Sum(np.ones(3), np.zeros(1)))\n"
     works = "for _ in range(3): add(Sum(np.ones(3), np.zeros(1)))\n" + ("time.sleep(600)\n" if end == "killed" else "")
     program = SLOW + (waits if end == "interrupted while it waits" else works)

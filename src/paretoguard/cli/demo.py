@@ -32,7 +32,7 @@ def demo(
     import paretoguard as pg
     from paretoguard.cli.layout import print_result, print_study
     from paretoguard.cli.live import drive
-    from paretoguard.compiler.tiers import INTERPRETED, forced
+    from paretoguard.compiler.tiers import AUTO, INTERPRETED, forced, tier
 
     out.mkdir(parents=True, exist_ok=True)
     verdicts, comparison = out / "verdicts.png", out / "comparison.png"
@@ -48,7 +48,7 @@ def demo(
     screen.print(f"picture: {verdicts}", soft_wrap=True)
     screen.print()
     screen.print(f"Was it worth being adaptive? {_RUNS} runs each:")
-    with forced(INTERPRETED):  # compiling would take longer than so few runs
+    with forced(INTERPRETED if tier() == AUTO else tier()):  # compiling takes longer than so few runs
         study = pg.simulate(instance, algorithms=_ALGORITHMS, evidence=_EVIDENCE, delta=_DELTA, runs=_RUNS, seed=seed)
     print_study(screen, study)
     study.plot(comparison)

@@ -1,1 +1,1 @@
-"""How plain Python bodies become kernels: decorators, tiers (interpreted or compiled), machine code on disk, fingerprints."""
+"""How plain Python bodies become kernels: decorators, tiers (interpreted, compiled), the disk cache, fingerprints."""

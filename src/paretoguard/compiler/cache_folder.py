@@ -8,6 +8,7 @@ import functools
 import hashlib
 import os
 import shutil
+import stat
 import sys
 import tempfile
 import time
@@ -28,23 +29,31 @@ FOLDERS_KEPT = 6
 LOCK_SECONDS = 300.0  # how long to wait for another process that compiles the same kernel
 PAUSE = 0.05  # between two looks
 _PACKAGE = Path(__file__).parent.parent
+_BEGUN = time.time()  # the code that runs here is that of the files of this moment
 _OTHERS_MAY_WRITE = 0o022
 
 
 def cache_folder() -> Path | None:
-    """Return the folder that holds machine code, or None where nothing can be written, or where others may write."""
+    """Return the folder that holds machine code.
+
+    Return None where nothing can be written, where others may write, and where the engine's files have changed since
+    this process began: their machine code would not be that of the code that runs here.
+    """
     home = os.environ.get("PARETOGUARD_CACHE_DIR")
     if home is None:
         base = os.environ.get("XDG_CACHE_HOME") or os.path.join(os.path.expanduser("~"), ".cache")
         home = os.path.join(base, "paretoguard")
-    return _prepared(Path(home) / f"kernels-{engine_digest()}")
+    digest = engine_digest()
+    return None if digest is None else _prepared(Path(home) / f"kernels-{digest}")
 
 
 @functools.cache
-def engine_digest() -> str:
-    """Return a digest of the compiler and the engine's files."""
+def engine_digest() -> str | None:
+    """Return a digest of the compiler and the engine's files; None if a file is newer than this process."""
     state = hashlib.sha256(f"{version('numba')} {sys.version}".encode())
     for source in sorted(path for path in _PACKAGE.rglob("*.py") if _room(path) in ROOMS):
+        if source.stat().st_mtime > _BEGUN:
+            return None
         state.update(str(source.relative_to(_PACKAGE)).encode())
         state.update(source.read_bytes())
     return state.hexdigest()[:16]
@@ -62,7 +71,7 @@ def _prepared(folder: Path) -> Path | None:
         home.parent.mkdir(parents=True, exist_ok=True)
         for each in (home, folder):
             each.mkdir(mode=0o700, exist_ok=True)
-            if not is_private(each):
+            if not is_private(each.lstat()) or not _keeps_names(home.parent):
                 warnings.warn(
                     f"machine code is not kept in {each}, as others own it or may write there: each process compiles "
                     f"anew. To mend this: chmod go-w {each}, or let PARETOGUARD_CACHE_DIR name a folder of your own",
@@ -78,12 +87,18 @@ def _prepared(folder: Path) -> Path | None:
     return folder
 
 
-def is_private(path: Path) -> bool:
-    """True if the file or folder is this user's own and nobody else may write it."""
-    if not hasattr(os, "geteuid"):  # Windows, where a user's folders are private
+def is_private(found: os.stat_result) -> bool:
+    """True if a file or folder with this status is the user's own, no link, and nobody else may write it."""
+    if not hasattr(os, "geteuid"):  # Windows, where nothing is checked: docs/speed.md
         return True
-    found = path.stat()
-    return found.st_uid == os.geteuid() and not found.st_mode & _OTHERS_MAY_WRITE
+    is_own = found.st_uid == os.geteuid() and not stat.S_ISLNK(found.st_mode)
+    return is_own and not found.st_mode & _OTHERS_MAY_WRITE
+
+
+def _keeps_names(parent: Path) -> bool:
+    """True if others cannot rename what lies in this folder."""
+    mode = parent.stat().st_mode
+    return not hasattr(os, "geteuid") or not mode & _OTHERS_MAY_WRITE or bool(mode & stat.S_ISVTX)
 
 
 def age(path: Path) -> float:
@@ -114,7 +129,7 @@ def compiling_alone(name: str) -> Iterator[None]:
 
 
 def _is_locked(number: int) -> bool:
-    """Return whether this process has the lock now; the lock ends with the file or the process."""
+    """True if this process has the lock now; it ends with the file or the process."""
     try:
         fcntl.flock(number, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:

@@ -80,9 +80,10 @@ class FilePerSignature:
         """Return what was saved under this key, or None."""
         path = self.folder / self.name(key)
         try:
-            if not is_private(path):
-                return None
-            stored_key, payload = pickle.loads(path.read_bytes())
+            with path.open("rb") as file:
+                if not is_private(os.fstat(file.fileno())):
+                    return None
+                stored_key, payload = pickle.loads(file.read())
         except Exception:  # missing, cut short or damaged: pickle may raise anything, and compiling again is the answer
             return None
         return payload if stored_key == key else None
@@ -97,6 +98,7 @@ class FilePerSignature:
             versions = self.folder.glob(f"{path.name.rsplit('.', 2)[0]}.*.nbc")
             for old in sorted(versions, key=age)[VERSIONS_KEPT:]:
                 old.unlink(missing_ok=True)
+                old.with_name(f"{old.name}.lock").unlink(missing_ok=True)
         except OSError:  # a full disk, a folder gone: the kernel works all the same
             if name is not None:
                 Path(name).unlink(missing_ok=True)

@@ -51,26 +51,23 @@ class MachineCode:
         self.call: Callable[..., Any] = self._dispatcher
         self.loaded = self.compiled = 0
 
-    def ready(self, arguments: tuple[Any, ...]) -> Any:
-        """Return what runs arguments of this kind, if it is loaded."""
-        found = self._dispatcher.overloads.get(self._kinds(arguments))
+    def read(self, arguments: tuple[Any, ...]) -> Any:
+        """Return the machine code for arguments of this kind, loaded or from disk; None if there is none."""
+        kinds = self._numba_types(arguments)
+        with global_compiler_lock:
+            found = self._dispatcher.overloads.get(kinds)
+            if found is None and self._disk is not None:
+                found = self._disk.load_overload(kinds, self._dispatcher.targetctx)
+                if found is not None:
+                    self._dispatcher.targetctx.insert_user_function(found.entry_point, found.fndesc, [found.library])
+                    self._dispatcher.add_overload(found)
+                    self.loaded += 1
         return None if found is None else found.entry_point
 
-    def read(self, arguments: tuple[Any, ...]) -> Any:
-        """Return what runs arguments of this kind, if it is loaded or on disk; else None."""
-        kinds = self._kinds(arguments)
-        if kinds not in self._dispatcher.overloads and self._disk is not None:
-            found = self._disk.load_overload(kinds, self._dispatcher.targetctx)
-            if found is not None:
-                self._dispatcher.targetctx.insert_user_function(found.entry_point, found.fndesc, [found.library])
-                self._dispatcher.add_overload(found)
-                self.loaded += 1
-        return self.ready(arguments)
+    def compile(self, arguments: tuple[Any, ...]) -> Any:
+        """Return the machine code for arguments of this kind, compiled unless there is some.
 
-    def make(self, arguments: tuple[Any, ...]) -> Any:
-        """Return what runs arguments of this kind; compile it if it is not on disk.
-
-        Raise NotCompiledError where it does not compile.
+        Raise NotCompiledError if the kernel does not compile.
         """
         found = self.read(arguments)
         if found is not None:
@@ -86,7 +83,7 @@ class MachineCode:
                 self.compiled += 1
         return found
 
-    def _kinds(self, arguments: tuple[Any, ...]) -> tuple[Any, ...]:
+    def _numba_types(self, arguments: tuple[Any, ...]) -> tuple[Any, ...]:
         kinds = tuple(self._dispatcher.typeof_pyval(each) for each in arguments)
         self._dispatcher._types_active_call.clear()
         return kinds
@@ -94,7 +91,7 @@ class MachineCode:
     def _file_name(self, arguments: tuple[Any, ...]) -> str:
         if self._disk is None:
             return ""
-        return self._disk.file_name(self._kinds(arguments), self._dispatcher.targetctx.codegen())
+        return self._disk.file_name(self._numba_types(arguments), self._dispatcher.targetctx.codegen())
 
 
 def tell_numba() -> None:

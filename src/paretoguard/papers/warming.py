@@ -30,7 +30,7 @@ def warming(threads: int | None, say: Callable[[str], None]) -> Iterator[None]:
         yield
         return
     quiet = subprocess.DEVNULL
-    helper = subprocess.Popen([sys.executable, "-m", __name__], stdin=subprocess.PIPE, stdout=quiet, stderr=quiet)
+    helper = subprocess.Popen([sys.executable, "-P", "-m", __name__], stdin=subprocess.PIPE, stdout=quiet, stderr=quiet)
     try:
         yield
     finally:

@@ -159,12 +159,12 @@ def _compile(todo: Sequence[tuple[Cell, Integers]], design: Design, workers: int
             work = begin_runs(cell, runs[:0], design)
             wanted.setdefault(advance.kind(*work.arguments(0)), (cell, work))
     lacking = advance.lacking(work.arguments(0) for _, work in wanted.values())
-    if len(lacking) > 1 and workers > 1:
+    if lacking:
         with progress_bar(len(lacking), "compiling") as report:
-            advance.make_apart(lacking, workers, report)
+            advance.compile_apart(lacking, min(workers, _available_cores()), report)
     for cell, work in wanted.values():
         with _named(cell):
-            advance.make(*work.arguments(0))
+            advance.compile(*work.arguments(0))
 
 
 @contextmanager

@@ -13,6 +13,7 @@ import numpy as np
 from numpy import float64
 from numpy.typing import NDArray
 
+from paretoguard.compiler.tiers import undivided
 from paretoguard.engine import asktell
 from paretoguard.engine.asktell import Steps, Tape, Terms, follow, new_desk
 from paretoguard.engine.engine import FAULTY
@@ -91,6 +92,7 @@ class Session:
 
     # --- asking ------------------------------------------------------------------------------------------------------
 
+    @undivided()
     def next_arm(self) -> str | None:
         """Return the arm to measure next; None when the answer is found or the budget is spent."""
         self._steps.add(asktell.DECIDE)
@@ -99,6 +101,7 @@ class Session:
             return None
         return self.problem.arms[int(self._desk.queue[0])]
 
+    @undivided()
     def ask(self, n: int = 1) -> list[Ticket]:
         """Return tickets for up to n more arms; [] when answered or the budget is spent."""
         checks.check_count(n, "n", "how many arms to ask for")
@@ -136,6 +139,7 @@ class Session:
 
     # --- telling -----------------------------------------------------------------------------------------------------
 
+    @undivided()
     def tell(self, what: str | Ticket, values: Mapping[str, float]) -> None:
         """Take one result, of an arm or of a ticket; raise SampleError if it cannot be right or is not due."""
         self._take(what, values, self.check(what, values))
@@ -158,6 +162,7 @@ class Session:
             self._steps.add(asktell.UNASK, self._place[arm])
         self._count(arm, self._tickets.receive(what, row))
 
+    @undivided()
     def drop(self, ticket: Ticket, *, for_good: bool = False) -> None:
         """Give up a result that will not come; in the order asked it must be known not to depend on its value."""
         try:
