@@ -15,10 +15,7 @@ from table import put
 ROOT = Path(__file__).parent.parent
 PAGE = ROOT / "docs" / "live.md"
 RESULTS = Path(__file__).parent / "results" / "install.csv"
-WAYS = {
-    "default": [[str(ROOT)]],
-    "small": [["--no-deps", str(ROOT)], ["-r", str(ROOT / "requirements-live.txt")]],
-}
+WAYS = {"default": [["."]], "small": [["--no-deps", "."], ["-r", "requirements-live.txt"]]}
 LARGEST = 4  # packages to name
 NOT_OURS = ("pip", "setuptools", "pkg_resources", "_distutils_hack")  # in every new environment
 
@@ -34,12 +31,14 @@ def sizes(site: Path) -> dict[str, float]:
 
 
 def installed(commands: list[list[str]]) -> dict[str, float]:
-    with tempfile.TemporaryDirectory() as folder:
+    with tempfile.TemporaryDirectory() as place:
+        folder, copy = Path(place) / "environment", Path(place) / "copy"
+        subprocess.run(["git", "clone", "--quiet", str(ROOT), str(copy)], check=True)  # a build leaves files there
         venv.create(folder, with_pip=True)
         for words in commands:
-            python = Path(folder) / "bin" / "python"
-            subprocess.run([python, "-m", "pip", "install", "--quiet", *words], check=True, stderr=subprocess.DEVNULL)
-        (site,) = Path(folder).glob("lib/python*/site-packages")
+            install = [folder / "bin" / "python", "-m", "pip", "install", "--quiet", *words]
+            subprocess.run(install, cwd=copy, check=True, stderr=subprocess.DEVNULL)
+        (site,) = folder.glob("lib/python*/site-packages")
         return sizes(site)
 
 

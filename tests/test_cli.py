@@ -233,7 +233,8 @@ def test_commas_part_values_but_not_the_options_of_one() -> None:
 # --- demo ----------------------------------------------------------------------------------------------------------
 
 
-def test_demo_tells_the_whole_story(tmp_path: Path) -> None:
+def test_demo_tells_the_whole_story(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("paretoguard.cli.demo._RUNS", 5)
     result = run("demo", "--out", str(tmp_path / "pictures"))
     assert result.exit_code == 0
     for words in (
@@ -248,7 +249,8 @@ def test_demo_tells_the_whole_story(tmp_path: Path) -> None:
     assert {path.name for path in (tmp_path / "pictures").iterdir()} == {"verdicts.png", "comparison.png"}
 
 
-def test_json_of_demo_stands_alone_on_stdout(tmp_path: Path) -> None:
+def test_json_of_demo_stands_alone_on_stdout(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("paretoguard.cli.demo._RUNS", 2)
     result = run("demo", "--json", "--out", str(tmp_path))
     printed = json.loads(result.stdout)
     assert list(printed) == ["provenance", "result", "summary", "files"]

@@ -76,11 +76,10 @@ def is_alive(process: int) -> bool:
 # --- the same is decided ---------------------------------------------------------------------------------------------
 
 
-def told(instance: pg.Instance, wanted: str | Callable[[], str], algorithm: str, evidence: str, run: int) -> Any:
+def told(instance: pg.Instance, wanted: str | Callable[[], str], run: int) -> Any:
     """The answer of a live trial, with everything that is said of it."""
     with forced(wanted):
-        chosen: dict[str, Any] = {"algorithm": algorithm, "evidence": evidence, "delta": 0.1}
-        trial = pg.Trial(instance.problem, budget=60, seed=run, **chosen)
+        trial = pg.Trial(instance.problem, delta=0.1, budget=60, seed=run)
         sample = sampler(instance, run=run)
         while (arm := trial.next_arm()) is not None:
             trial.tell(arm, sample(arm))
@@ -90,17 +89,15 @@ def told(instance: pg.Instance, wanted: str | Callable[[], str], algorithm: str,
 
 
 @needs_compiler
-@pytest.mark.parametrize(("algorithm", "evidence"), [("pitfall", "certified"), ("e-cape", "practical")])
-def test_a_trial_says_the_same_in_every_tier_and_wherever_that_changes(
-    algorithm: str, evidence: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_trial_says_the_same_in_every_tier_and_wherever_that_changes(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of other algorithms and evidence the laws say so (tests/test_laws.py)."""
     monkeypatch.delenv("PARETOGUARD_CACHE_DIR")  # as other tests, which have compiled some of it
     chance = random.Random(3)
     for number in range(12):
         rng = np.random.default_rng([40, number])
         instance = wide_front(rng) if number % 4 == 3 else random_instance(rng)
         ways = INTERPRETED, COMPILED, lambda: chance.choice((INTERPRETED, COMPILED))
-        first, *others = (told(instance, way, algorithm, evidence, number) for way in ways)
+        first, *others = (told(instance, way, number) for way in ways)
         assert others == [first, first], number
 
 
