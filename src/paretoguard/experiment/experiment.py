@@ -1,11 +1,11 @@
 """Experiment: ask what to measure next, tell the result, from any number of processes, for as long as it takes."""
 
 import platform
+import sys
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
-from importlib import metadata
+from contextlib import contextmanager
 from typing import Any, NamedTuple
 
 from paretoguard.algorithms import Algorithm
@@ -473,12 +473,9 @@ class Experiment:
 
 
 def _versions() -> dict[str, str]:
-    """Return the versions of what the experiment is begun with; numba may be missing."""
-    found = {"python": platform.python_version()}
-    for name in ("numpy", "numba"):
-        with suppress(metadata.PackageNotFoundError):
-            found[name] = metadata.version(name)
-    return found
+    """Return the versions of what the experiment is begun with; of numba, if it is at work."""
+    loaded = [(name, sys.modules[name]) for name in ("numpy", "numba") if name in sys.modules]
+    return {"python": platform.python_version()} | {name: str(vars(module)["__version__"]) for name, module in loaded}
 
 
 class _RefusedError(Exception):
