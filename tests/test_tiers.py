@@ -195,12 +195,16 @@ def test_several_kernels_are_compiled_at_once(monkeypatch: pytest.MonkeyPatch) -
 
 
 class Interrupting(list[float]):
-    """Values that send Ctrl-C when the first of them is read."""
+    """Values that send Ctrl-C when the first of them are read."""
 
     shape = (3,)
 
+    def __init__(self, values: list[float], times: int = 1) -> None:
+        super().__init__(values)
+        self.times = times
+
     def __getitem__(self, place: Any) -> Any:
-        if place == 0:
+        if place < self.times:
             signal.raise_signal(signal.SIGINT)
         return super().__getitem__(place)
 
@@ -211,6 +215,34 @@ def test_ctrl_c_waits_for_the_end_of_a_call() -> None:
     with forced(INTERPRETED), pytest.raises(KeyboardInterrupt):
         fresh(add)(given)
     assert total.tolist() == [14.0]
+
+
+def test_a_second_ctrl_c_does_not_wait() -> None:
+    total = np.zeros(1)
+    given: Any = Sum(Interrupting([1.0, 2.0, 3.0], times=2), total)  # type: ignore[arg-type]
+    with forced(INTERPRETED), pytest.raises(KeyboardInterrupt):
+        fresh(add)(given)
+    assert total.tolist() == [1.0]
+
+
+@needs_compiler
+def test_commands_with_a_long_record_compile_once_that_pays_over_all_of_them() -> None:
+    """Each expects nine seconds of interpreting, for which nobody waits the first two times."""
+    found = []
+    for _ in range(3):
+        kernel = fresh(add)
+        kernel.expect(0.45 * tiers.WORTH_WAITING, numbers())
+        with beside.nobody_beside():
+            assert kernel(numbers()) == 5.0
+            found.append(kernel._code is not None)
+    assert found == [False, False, False]  # quiet: something is being measured
+    for _ in range(3):
+        kernel = fresh(add)
+        kernel.expect(0.45 * tiers.WORTH_WAITING, numbers())
+        beside._running.clear()
+        assert kernel(numbers()) == 5.0
+        found.append(kernel._code is not None)
+    assert found[3:] == [False, False, True]
 
 
 # --- what may go wrong beside the work --------------------------------------------------------------------------------
@@ -252,6 +284,55 @@ def test_what_does_not_compile_stays_interpreted_where_nobody_asked_for_it(monke
     assert kernel(numbers()) == 0.0
     with forced(COMPILED), pytest.raises(NotCompiledError, match="nowhere"):
         kernel(numbers())
+
+
+HOPELESS = """
+import numpy as np
+from typing import NamedTuple
+from paretoguard.compiler import tiers
+from paretoguard.compiler.jit import entry
+class Own(NamedTuple):
+    values: object
+@entry
+def lame(numbers: Own) -> float:
+    return numbers.values.nowhere if numbers.values[0] > 0.0 else 0.0
+tiers.WORTH_READING = tiers.WORTH_COMPILING = tiers.WORTH_WAITING = 0.0
+print([lame(Own(np.zeros(1))) for _ in range(4)])
+"""
+
+
+@needs_compiler
+def test_what_does_not_compile_stays_interpreted_wherever_it_is_from() -> None:
+    """Of a program itself nothing can be imported by a process beside."""
+    done = run(HOPELESS)
+    assert (done.stdout, done.stderr) == ("[0.0, 0.0, 0.0, 0.0]\n", "")
+
+
+def test_a_process_beside_begins_no_other(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(beside.IS_BESIDE, "1")
+    assert beside.begin(add.body, (numbers(),), politely=True).process is None
+
+
+@needs_compiler
+def test_a_process_beside_that_never_ends_is_ended(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(beside, "_PROGRAM", "import time; time.sleep(600)")
+    begun = beside.begin(add.body, (numbers(),), politely=True)
+    assert begun.is_running
+    monkeypatch.setattr(beside, "LONGEST", 0.0)
+    assert not begun.is_running
+    assert not begun.is_done
+    assert not begun.is_refused
+
+
+def test_machine_code_of_files_that_have_changed_is_not_used(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert folders.engine_digest() is not None
+    monkeypatch.setattr(folders, "_BEGUN", 0.0)
+    folders.engine_digest.cache_clear()
+    try:
+        assert folders.cache_folder() is None
+    finally:
+        monkeypatch.undo()
+        folders.engine_digest.cache_clear()
 
 
 @needs_compiler
