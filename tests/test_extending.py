@@ -416,7 +416,8 @@ class Certain(pg.evidence.Practical):
 
 
 @pytest.mark.skipif(not tiers.has_compiler(), reason="there is no compiler")
-def test_what_does_not_compile_is_said_in_one_paragraph() -> None:
+def test_what_does_not_compile_is_said_in_one_paragraph(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(advance, "at_once", True)
     with pytest.raises(
         pg.SettingsError, match=r"Hungry with practical evidence does not compile at .*, line \d+: "
     ) as caught:
