@@ -35,7 +35,7 @@ layers: $(STAMP)
 	$(BIN)/lint-imports --no-logo
 
 unit: $(STAMP)
-	$(BIN)/python -m pytest -n auto --dist worksteal --doctest-modules -m "not slow" src tests
+	$(BIN)/python -m pytest -n auto --dist worksteal --doctest-modules -m "not slow" --durations=15 src tests
 
 # What would take `make test` over a quarter of an hour.
 slow: $(STAMP)
