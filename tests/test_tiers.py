@@ -178,14 +178,14 @@ def test_a_problem_with_many_arms_is_large() -> None:
 @needs_compiler
 def test_several_kernels_are_compiled_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     said, ended, most = list[int](), list[int](), list[int]()
-    begin = beside.begin
+    begin = beside.compile_beside
 
     def watched(*given: Any, politely: bool) -> beside.Compiling:
         begun = begin(*given, politely=politely)
         most.append(sum(each.is_running for each in beside._running))
         return begun
 
-    monkeypatch.setattr(beside, "begin", watched)
+    monkeypatch.setattr(beside, "compile_beside", watched)
     kernel, wanted = fresh(add), [(numbers(),), (LargeSum(np.ones(2), np.zeros(1)),)]
     with tiers.announcing(said.append), forced(COMPILED):
         assert len(kernel.lacking(wanted)) == 2
@@ -310,15 +310,15 @@ def test_what_does_not_compile_stays_interpreted_wherever_it_is_from() -> None:
 
 def test_a_process_beside_begins_no_other(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(beside.IS_BESIDE, "1")
-    assert beside.begin(add.body, (numbers(),), politely=True).process is None
+    assert beside.compile_beside(add.body, (numbers(),), politely=True).process is None
 
 
 @needs_compiler
 def test_a_process_beside_that_never_ends_is_ended(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(beside, "_PROGRAM", "import time; time.sleep(600)")
-    begun = beside.begin(add.body, (numbers(),), politely=True)
+    begun = beside.compile_beside(add.body, (numbers(),), politely=True)
     assert begun.is_running
-    monkeypatch.setattr(beside, "LONGEST", 0.0)
+    monkeypatch.setattr(beside, "HANGS_AFTER", 0.0)
     assert not begun.is_running
     assert not begun.is_done
     assert not begun.is_refused
@@ -420,10 +420,10 @@ SLOW = HEAD + (
     "from paretoguard.compiler import tiers, beside\n"
     "tiers.WORTH_READING = tiers.WORTH_COMPILING = 0.0\n"
     "import time, os\n"
-    "begin = beside.begin\n"
+    "begin = beside.compile_beside\n"
     "def watched(*given, **named):\n"
     "    begun = begin(*given, **named); print(begun.process.pid, flush=True); return begun\n"
-    "beside.begin = watched\n"
+    "beside.compile_beside = watched\n"
 )
 
 

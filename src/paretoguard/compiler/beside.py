@@ -23,7 +23,7 @@ from paretoguard.errors import NotCompiledError
 
 REFUSED = 3  # exit code: the kernel does not compile
 LOWER = 10  # priority of what nobody waits for
-LONGEST = 600.0  # seconds; then it is taken to hang, and ended
+HANGS_AFTER = 600.0  # seconds; then it is taken to hang, and ended
 IS_BESIDE = "PARETOGUARD_BESIDE"  # set in a process beside, which begins no other one
 _HERE = os.getcwd()  # what "" on the path stands for
 _PROGRAM = "from paretoguard.compiler.beside import compile_asked; compile_asked()"
@@ -43,7 +43,7 @@ class Compiling:
     def is_running(self) -> bool:
         if self.process is None or self._ended() is not None:
             return False
-        if time.monotonic() - self._begun > LONGEST:
+        if time.monotonic() - self._begun > HANGS_AFTER:
             self.end()
             return False
         return True
@@ -94,7 +94,7 @@ def has_room() -> bool:
     return not is_quiet() and not any(each.is_running for each in _running)
 
 
-def begin(body: Callable[..., Any], arguments: Sequence[Any], *, politely: bool) -> Compiling:
+def compile_beside(body: Callable[..., Any], arguments: Sequence[Any], *, politely: bool) -> Compiling:
     """Let a process compile a kernel for arguments of this kind; `politely`: other work of the machine comes first."""
     found = Compiling(_process(body, arguments, LOWER if politely else 0) if cache_folder() is not None else None)
     with _lock:

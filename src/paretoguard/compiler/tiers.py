@@ -106,7 +106,7 @@ class Kernel(Generic[_P, _R]):
             while left or running:
                 while left and len(running) < processes:
                     way = self._way(left[0])
-                    way.process = beside.begin(self.body, left.pop(0), politely=False)
+                    way.process = beside.compile_beside(self.body, left.pop(0), politely=False)
                     running.append(way.process)
                 ended = [each for each in running if not each.is_running]
                 running = [each for each in running if each not in ended]
@@ -174,7 +174,7 @@ class Kernel(Generic[_P, _R]):
             if self._may_be_on_disk() and (code := self.code().read(arguments)) is not None:
                 return cast(Call, code)
         if way.process is None and way.seconds >= WORTH_COMPILING and beside.has_room():
-            way.process = beside.begin(self.body, arguments, politely=True)
+            way.process = beside.compile_beside(self.body, arguments, politely=True)
         if self._is_worth_waiting(way):
             return self._compiled(arguments)
         if way.process is None or way.process.is_running:
