@@ -8,6 +8,7 @@ import pytest
 
 from paretoguard.compiler.beside import nobody_beside
 from paretoguard.engine.loop import advance
+from paretoguard.geometry.nearest_alternative import entering_alternative, nearest_alternative
 from servers import Server
 
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # in the background; Ctrl-C is tested in processes begun here
@@ -24,14 +25,17 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     items.sort(key=lambda item: not any(name in item.nodeid for name in LONG))
 
 
-WORTH_COMPILING = 2.0  # seconds that a study is interpreted by this worker before it is compiled, for all of them
+WORTH_COMPILING = (
+    2.0  # seconds that a study or a bound is interpreted by this worker before it is compiled, for all of them
+)
 
 
 @pytest.fixture(scope="session", autouse=True)
 def few_kernels() -> Iterator[None]:
     """Interpret what is little work, also of studies; compile nothing else unless a test asks for it."""
     advance.at_once = False
-    advance._is_worth_waiting = lambda way: way.spent >= WORTH_COMPILING  # type: ignore[method-assign]
+    for kernel in (advance, nearest_alternative, entering_alternative):
+        kernel._is_worth_waiting = lambda way: way.spent >= WORTH_COMPILING  # type: ignore[method-assign]
     with nobody_beside():
         yield
 

@@ -9,7 +9,7 @@ import sys
 import time
 import tomllib
 import venv
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -30,12 +30,13 @@ needs_compiler = pytest.mark.skipif(not tiers.has_compiler(), reason="there is n
 
 
 @pytest.fixture(autouse=True)
-def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     """An empty folder for machine code, and processes beside, which other tests do without."""
     monkeypatch.setenv("PARETOGUARD_CACHE_DIR", str(tmp_path / "machine code"))
     monkeypatch.delenv(tiers.VARIABLE, raising=False)
     monkeypatch.setattr(beside, "_quiet", [0])
-    return tmp_path
+    yield tmp_path
+    beside._end_all()
 
 
 def compile_to_disk(given: Any) -> None:
@@ -239,7 +240,7 @@ def test_commands_with_a_long_record_compile_once_that_pays_over_all_of_them() -
     for _ in range(3):
         kernel = fresh(add)
         kernel.expect(0.45 * tiers.WORTH_WAITING, numbers())
-        beside._running.clear()
+        beside._end_all()
         assert kernel(numbers()) == 5.0
         found.append(kernel._code is not None)
     assert found[3:] == [False, False, True]
