@@ -130,13 +130,11 @@ def located(what: str, storage: str | None, race: str | None = None) -> "Iterato
             )
         what, storage = race or name, storage or beside
     with compiling(on_stderr()), ledgers(storage) as place:
-        yield _latest(what, place) if is_race else what, place
+        if is_race:
+            from paretoguard.race.ledger import latest
 
-
-def _latest(name: str, place: "Storage") -> str:
-    from paretoguard.race.ledger import latest
-
-    return latest(name, place)
+            what = latest(what, place)
+        yield what, place
 
 
 def race_place(path: Path) -> tuple[str, str]:

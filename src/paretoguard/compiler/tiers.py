@@ -6,15 +6,13 @@ use machine code from the moment it is there. PARETOGUARD_TIER=interpreted or =c
 """
 
 import functools
-import hashlib
 import importlib.util
 import os
 import signal
 import threading
 import time
-from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, ParamSpec, TypeVar, cast
 
 import numpy as np
@@ -66,7 +64,7 @@ class Kernel(Generic[_P, _R]):
         functools.update_wrapper(self, body)
         self.body: Call = body
         self.at_once = at_once
-        self._ways: dict[Hashable, _Way] = {}
+        self._ways: dict[tuple[type, ...], _Way] = {}
         self._code: MachineCode | None = None
         _kernels.append(self)
 
@@ -81,7 +79,7 @@ class Kernel(Generic[_P, _R]):
         """Say that calls with arguments of this kind will take so long if they are interpreted."""
         self._way(arguments).ahead = seconds
 
-    def kind(self, *arguments: Any) -> Hashable:
+    def kind(self, *arguments: Any) -> tuple[type, ...]:
         """Return what arguments that need the same machine code have in common."""
         return tuple(_types(arguments))
 
@@ -141,7 +139,7 @@ class Kernel(Generic[_P, _R]):
         return code or functools.partial(self._interpret, way)
 
     def _way(self, arguments: tuple[Any, ...]) -> _Way:
-        types = tuple(_types(arguments))
+        types = self.kind(*arguments)
         return self._ways.get(types) or self._ways.setdefault(types, _Way(is_large=_Large in types))
 
     def _compiled(self, arguments: tuple[Any, ...]) -> Call:
@@ -173,10 +171,10 @@ class Kernel(Generic[_P, _R]):
             way.was_sought = True
             if self._may_be_on_disk() and (code := self.code().read(arguments)) is not None:
                 return cast(Call, code)
-        if way.process is None and way.seconds >= WORTH_COMPILING and beside.has_room():
-            way.process = beside.compile_beside(self.body, arguments, politely=True)
         if self._is_worth_waiting(way):
             return self._compiled(arguments)
+        if way.process is None and way.seconds >= WORTH_COMPILING and beside.has_room():
+            way.process = beside.compile_beside(self.body, arguments, politely=True)
         if way.process is None or way.process.is_running:
             return None
         way.is_hopeless = way.process.is_refused
@@ -216,7 +214,7 @@ def _replayed(name: str, seconds: float) -> float:
     folder = cache_folder()
     if folder is None:
         return seconds
-    place = Path(folder / f"{hashlib.sha256(name.encode()).hexdigest()[:20]}.seconds")
+    place = folder / f"{name}.seconds"
     with suppress(OSError, ValueError):
         seconds += float(place.read_text()) if place.exists() else 0.0
         place.write_text(f"{seconds:.1f}")

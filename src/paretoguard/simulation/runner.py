@@ -5,7 +5,7 @@ import sys
 import threading
 import time
 import warnings
-from collections.abc import Callable, Hashable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -153,7 +153,7 @@ def _parts(runs: Integers, workers: int) -> Iterator[Integers]:
 
 def _compile(todo: Sequence[tuple[Cell, Integers]], design: Design, workers: int) -> None:
     """Compile (or load) what all runs need before all threads ask for it; several kernels at once."""
-    wanted: dict[Hashable, tuple[Cell, Work]] = {}
+    wanted: dict[tuple[type, ...], tuple[Cell, Work]] = {}
     for cell, runs in todo:
         if len(runs) > 0:
             work = begin_runs(cell, runs[:0], design)
