@@ -20,7 +20,7 @@ from paretoguard.pictures.comparison import draw_comparison, pull_table, rows_by
 from paretoguard.pictures.front import draw_result
 from paretoguard.pictures.regions import HalfPlane, Window, axis, boundary, feasible_polygon, half_planes
 from paretoguard.pictures.run import draw_traces
-from paretoguard.pictures.text_placement import Box, badness, place_along, place_names
+from paretoguard.pictures.text_placement import Box, badness, is_nearer, place_along, place_names
 from paretoguard.problem.constraints import read_constraints
 
 FIGURES = Path(__file__).parents[1] / "docs" / "figures"
@@ -120,6 +120,14 @@ def test_names_do_not_cover_one_another_nor_the_points() -> None:
     assert badness(boxes, marks, frame).tolist() == [0.0] * 12
     for one, other in itertools.combinations(boxes, 2):
         assert badness([one], [other], frame)[0] == 0.0
+
+
+def test_a_name_stands_nearer_to_its_own_point() -> None:
+    points = np.array([[300.0, 300.0], [330.0, 298.0]])
+    marks = [Box(x - 4, y - 4, x + 4, y + 4) for x, y in points]
+    placed = place_names(points, [(40.0, 11.0)] * 2, Box(0.0, 0.0, 600.0, 600.0), marks, dpi=100.0)
+    for place, own, other in zip(placed, points, points[::-1], strict=True):
+        assert not is_nearer(place.box, other[None], own)
 
 
 @pytest.mark.parametrize("angle", np.linspace(0, 2 * math.pi, 33)[:-1])

@@ -15,6 +15,7 @@ from paretoguard.numeric import Floats
 POINTS_PER_INCH = 72.0
 _DIRECTIONS = ((1, 0), (1, 1), (1, -1), (-1, 0), (-1, 1), (-1, -1), (0, 1), (0, -1))
 _DISTANCES = (7.0, 11.0, 16.0, 24.0, 34.0, 48.0)  # points
+_STRANGE = 0.4  # how bad it is that a name is nearer to the point of another
 _FAR = 18.0  # points; a name beyond this needs a line to its point
 _LONGEST_NAME = 22  # letters, where names stand in rows and columns
 _SOLID, _STROKE, _SIDE, _OUTSIDE = 1.0, 1.2, 4.0, 3.0  # how bad it is to cover a mark, a line, a box; to leave the axes
@@ -60,14 +61,22 @@ def place_names(
     """Return a place for each name: points [n, 2] and sizes in pixels; names earlier in the list choose first."""
     taken = list(obstacles)
     places = []
-    for point, size in zip(points, sizes, strict=True):
+    for number, (point, size) in enumerate(zip(points, sizes, strict=True)):
+        others = np.delete(points, number, axis=0)
         candidates = _candidates(point, size, dpi)
         costs = badness([candidate.box for candidate in candidates], taken, frame) / (size[0] * size[1])
         costs += [0.006 * math.hypot(*candidate.offset) for candidate in candidates]
+        costs += [_STRANGE * is_nearer(candidate.box, others, point) for candidate in candidates]
         best = candidates[int(np.argmin(costs))]
         taken.append(best.box._replace(left=best.box.left - 0.3 * size[1], right=best.box.right + 0.3 * size[1]))
         places.append(best)
     return places
+
+
+def is_nearer(box: Box, others: Floats, point: Floats) -> bool:
+    """True if the middle of a box is no farther from one of other points [n, 2] than from its own."""
+    middle = (box.left + box.right) / 2, (box.bottom + box.top) / 2
+    return min((math.dist(middle, other) for other in others), default=math.inf) <= math.dist(middle, point)
 
 
 def _candidates(point: Floats, size: tuple[float, float], dpi: float) -> list[Place]:
